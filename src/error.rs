@@ -185,6 +185,12 @@ pub fn did_you_mean<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -
     nearest(given, known).map(|name| format!("did you mean `{name}`? ")).unwrap_or_default()
 }
 
+/// A number of things, for a message: `1 tree`, `2 trees`.
+#[doc(hidden)]
+pub fn counted(n: u64, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+}
+
 /// The known name nearest to `given`: at an edit distance of at most a third of its length, and one more.
 fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let best = known.into_iter().map(|name| (strsim::levenshtein(given, name), name)).min()?;

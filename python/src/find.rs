@@ -8,6 +8,7 @@ use srparse::tree::heads::HeadRules;
 
 use crate::errors::exception;
 use crate::tree::PyTree;
+use crate::work::work;
 
 /// A node that a pattern has found: a constituent, a tag or a word.
 #[pyclass(name = "Match", module = "srparse", frozen)]
@@ -46,14 +47,21 @@ pub(crate) fn find(
     heads: Option<&str>,
 ) -> PyResult<Vec<PyMatch>> {
     let pattern = Pattern::parse(pattern).map_err(exception)?;
-    let mut searcher = Searcher::new(&pattern).once(once);
-    if let Some(heads) = heads {
-        searcher = searcher.with_heads(&HeadRules::load(heads).map_err(exception)?);
-    }
-    let own = tree.own();
+    let heads = heads.map(HeadRules::load).transpose().map_err(exception)?;
+    let own = tree.own().into_owned();
+    // Patterns often look at all pairs of nodes.
+    let cost = own.tokens().len().saturating_pow(2);
+    let (own, found) = work(py, cost, move || {
+        let mut searcher = Searcher::new(&pattern).once(once);
+        if let Some(heads) = &heads {
+            searcher = searcher.with_heads(heads);
+        }
+        let found = searcher.find(&own);
+        (own, found)
+    })?;
     let node = |position: Position, nodes| -> PyResult<PyMatch> {
         let (start, end) = position.span(&own);
-        let start_of_tree = tree.first_token();
+        let start_of_tree = tree.start();
         Ok(PyMatch {
             label: position.label(&own).to_owned(),
             start: start_of_tree + start,
@@ -65,8 +73,8 @@ pub(crate) fn find(
             nodes,
         })
     };
-    let found = searcher.find(&own).map_err(exception)?;
     found
+        .map_err(exception)?
         .into_iter()
         .map(|one| {
             let named = one.nodes.into_iter().map(|(name, position)| -> PyResult<_> {

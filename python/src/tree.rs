@@ -109,11 +109,6 @@ impl PyTree {
         (self.node.0 + 1 - n_nodes..=self.node.0).map(NodeId)
     }
 
-    /// The first token of the span.
-    pub(crate) fn first_token(&self) -> u32 {
-        self.inner().start
-    }
-
     /// The node that has this id in [`PyTree::own`].
     pub(crate) fn below(&self, id: NodeId) -> Self {
         let first = self.ids().next().map_or(0, |first| first.0);
@@ -162,7 +157,7 @@ impl PyTree {
 
     /// The first token of the span.
     #[getter]
-    fn start(&self) -> u32 {
+    pub(crate) fn start(&self) -> u32 {
         self.inner().start
     }
 

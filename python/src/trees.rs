@@ -9,6 +9,7 @@ use pyo3::types::PyString;
 use srparse::{Preset, ReadOptions, Tree, Treebank, TreebankProfile};
 
 use crate::errors::exception;
+use crate::evaluation::own_threads;
 use crate::tree::PyTree;
 use crate::work::work;
 
@@ -39,8 +40,8 @@ pub(crate) fn treebank(given: &Bound<'_, PyAny>) -> PyResult<Treebank> {
     }
 }
 
-/// Reads the trees of a treebank: a file (`.gz` too), a folder or a pattern, in Penn brackets, NEGRA export or
-/// TIGER-XML.
+/// Reads the trees of a treebank: a file (`.gz` too), a folder or a pattern, in Penn brackets, NEGRA export, TIGER-XML,
+/// Alpino XML or GENIA XML.
 ///
 /// Raises OSError when there is no such file, ValueError when a tree is malformed, with file, line and column.
 /// With `skip_bad=True`, malformed trees are left out, and a warning says how many and what is wrong with the first
@@ -60,7 +61,10 @@ pub(crate) fn read_trees(
     let trees = read(py, vec![path], options)?;
     let trees = match profile {
         None => trees.trees,
-        Some(_) => work(py, usize::MAX, move || trees.stripped(&preset.clean).into_owned().trees)?,
+        Some(_) => {
+            let strip = move || trees.stripped(&preset.clean).into_owned().trees;
+            work(py, usize::MAX, move || own_threads(0)?.run(strip))?.map_err(exception)?
+        }
     };
     Ok(trees.into_iter().map(PyTree::from).collect())
 }

@@ -113,10 +113,12 @@ def test_ctrl_c_interrupts_training(data):
 def test_training_and_comparing_go_on_after_a_fork(data, small):
     gold = srparse.read_trees(data / "dev.mrg")
     srparse.compare(gold, gold, gold, shuffles=10)
+    srparse.read_trees(data / "dev.mrg", treebank="gum")
 
     def work():
         again = srparse.train("fast", train=data / "train.mrg", settings={"epochs": 1}, threads=2)
         srparse.compare(gold, gold, gold, shuffles=10)
+        srparse.read_trees(data / "dev.mrg", treebank="gum")
         return again.to_bytes() == small.to_bytes()
 
     assert in_child(work)

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::options::{OUTPUT, Verbosity, threads};
 use super::out::{Out, OutArg};
-use super::sentences::{SentenceArgs, SentenceProcessor};
+use super::sentences::{SentenceArgs, SentenceProcessor, SentenceRun};
 use crate::find::complexity::{Complexity, Counts, MEASURES, UNITS};
 
 /// Measure the syntactic complexity of texts.
@@ -76,8 +76,8 @@ pub fn run(args: &ComplexityArgs) -> anyhow::Result<ExitCode> {
         row.get_or_insert_with(|| (file, Counts::default())).1.add(&counts);
         Ok(true)
     };
-    let shown = (threads, is_shown, &args.verbosity);
-    args.source.run(&args.files, &make, (&mut out, &mut take), shown)?;
+    let run = SentenceRun { threads, is_shown, verbosity: &args.verbosity };
+    args.source.run(&args.files, &make, (&mut out, &mut take), &run)?;
     if let Some((file, counts)) = row {
         write_row(&file, &counts, args.output, &mut out)?;
     }

@@ -13,6 +13,7 @@ use super::listed;
 use super::options::{INPUT, ThreadsArg, TreebankArgs, Verbosity};
 use super::out::{Out, refuse_folder_of_inputs};
 use super::split::UnitArgs;
+use crate::error::counted;
 use crate::eval::{Evaluation, Params};
 use crate::experiment::{
     Cell, Experiment, Finished, Folder, GOLD_TAGS, OWN_TAGS, ParserEntry, TagScores, TreebankEntry,
@@ -127,7 +128,8 @@ impl Bank {
         }
         entries.retain(|entry| cleaning.strip(entry.tree.clone()).is_some());
         if entries.len() < read && !args.verbosity.quiet {
-            say!("left out {} trees that have no words after cleaning", read - entries.len());
+            let n = (read - entries.len()) as u64;
+            say!("left out {} without words after cleaning", counted(n, "tree"));
         }
         let units = args.units.units(&entries)?;
         let n_folds = usize::from(args.folds);

@@ -14,7 +14,7 @@ use super::aligned_trees::{AlignedTrees, no_trees};
 use super::by_tags::ByTags;
 use super::options::{Numbers, OUTPUT, ScoringArgs, Verbosity};
 use super::out::OutArg;
-use crate::error::Place;
+use crate::error::{Place, counted};
 use crate::eval::{Counts, Difference, ErrorCounts, Evaluation, SentenceScore, Status};
 use crate::tree::Tree;
 
@@ -251,7 +251,9 @@ impl<'a> Selection<'a> {
     /// Returns an error if a sentence with a given number does not exist.
     fn check(&self, read: u64) -> anyhow::Result<()> {
         match self.args.nth.iter().find(|nth| nth.last > read) {
-            Some(nth) => anyhow::bail!("--nth {nth}: there are only {read} sentences"),
+            Some(nth) => {
+                anyhow::bail!("--nth {nth}: the input has only {}", counted(read, "sentence"))
+            }
             None => Ok(()),
         }
     }

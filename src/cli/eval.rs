@@ -26,7 +26,7 @@ use crate::treebank::{Input, LineReader, expand};
 
 /// Score parse trees against gold trees.
 ///
-/// Computes labelled precision, recall and F1 (PARSEVAL) exactly as EVALB does, and unlabelled dependency
+/// Computes labelled precision, recall and F1 (PARSEVAL) as EVALB does, and unlabelled dependency
 /// accuracy (UAS). The n-th test tree is compared with the n-th gold tree; trees may span several lines.
 /// Roots labelled ROOT, S1, VROOT or without a label are treated as TOP, which is not scored.
 ///

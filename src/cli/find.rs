@@ -3,6 +3,7 @@
 mod count;
 mod output;
 
+use std::collections::HashSet;
 use std::io::Write;
 use std::ops::ControlFlow::{Break, Continue};
 use std::path::PathBuf;
@@ -16,7 +17,7 @@ use super::options::{OUTPUT, Verbosity, threads};
 use super::out::{Out, OutArg};
 use super::page;
 use super::page::trees::TreesPage;
-use super::sentences::{Sentence, SentenceArgs, SentenceProcessor};
+use super::sentences::{Sentence, SentenceArgs, SentenceProcessor, SentenceRun};
 use crate::find::{HEADS, Pattern, Searcher};
 use crate::tree::heads::HeadRules;
 use count::Tally;
@@ -24,8 +25,8 @@ use count::Tally;
 /// Find the places in trees that match a pattern.
 ///
 /// Patterns are those of Tregex: `NP < NN` is a noun phrase over a noun, `S << VBD` a clause that dominates a verb in
-/// the past. docs/find.md has the language on one page. As in Tregex, a node is found once for every way in which the
-/// pattern matches; with --once, once.
+/// the past. docs/find.md has the language on one page. As in Tregex, a node is found once per way in which the
+/// pattern matches; with --once, only once.
 ///
 /// Each match is a line: the file and the number of the tree in it, a tab, and the subtree. Trees are searched as they
 /// are in the file, with traces and function tags, unless --clean, --treebank or --set is given.
@@ -170,8 +171,8 @@ pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
         out.write_all(&hits.bytes)?;
         Ok(true)
     };
-    let shown = (threads, is_shown, &args.verbosity);
-    args.source.run(&files, &make, (&mut out, &mut take), shown)?;
+    let run = SentenceRun { threads, is_shown, verbosity: &args.verbosity };
+    args.source.run(&files, &make, (&mut out, &mut take), &run)?;
     let total = tally.total();
     match (args.count, args.count_by) {
         (true, _) => writeln!(out, "{total}")?,
@@ -271,23 +272,24 @@ fn search(
         hits.count = searcher.count(&sentence.tree)?;
         return Ok(hits);
     }
-    let (mut positions, mut last) = (Vec::new(), None);
+    let (mut positions, mut seen) = (Vec::new(), HashSet::new());
     searcher.for_each(&sentence.tree, |found| {
         let position = match &args.node {
             Some(name) => found.named(name),
             None => Some(found.position()),
         };
         let Some(position) = position else { return Continue(()) };
-        if args.once && last == Some(position) {
+        if args.once && !seen.insert(position) {
             return Continue(());
         }
-        last = Some(position);
         hits.count += 1;
+        if args.count {
+            return Continue(());
+        }
         if is_too_much(&hits) {
             return Break(());
         }
         match args.count_by {
-            _ if args.count => {}
             Some(CountBy::Document) => {}
             Some(CountBy::Label) => hits.add_key(position.label(&sentence.tree).to_owned()),
             Some(CountBy::Words) => hits.add_key(output.words(position).to_lowercase()),
@@ -296,7 +298,7 @@ fn search(
         }
         Continue(())
     })?;
-    if is_too_much(&hits) {
+    if !args.count && is_too_much(&hits) {
         let problem = format!(
             "more than {MAX_MATCHES} matches, or {} MB of them, in one tree: use --once or --count",
             MAX_BYTES >> 20

@@ -35,7 +35,7 @@ use crate::treebank::{Missing, Origin, Reason, ids, penn};
 /// With --input text, raw text is split into sentences and words, wherever lines end; a blank line ends
 /// a sentence. With --input lines, each line of raw text is one sentence.
 ///
-/// Otherwise a blank line produces a blank line, or an empty object in JSON. A line that cannot be read
+/// Otherwise a blank line produces a blank line, in JSON an empty tree. A line that cannot be read
 /// produces (()) and an error message, and the exit status is 2. Partial parses, tags that the model has
 /// never seen, and text of another language are noted on standard error.
 #[derive(Debug, clap::Args)]
@@ -74,7 +74,7 @@ pub struct ParseArgs {
     #[arg(long, conflicts_with = "trace", help_heading = OUTPUT)]
     ids: bool,
     /// Write K different trees per sentence, at most 4096, each with its rank and score, followed by a blank line; with
-    /// --output json, one list per sentence. The first is the tree without --nbest; the others follow, best first, from a
+    /// --output json, one list per sentence. The first is the usual tree; the others follow, best first, from a
     /// beam at least K wide and without a threshold. Greedy search finds only one tree.
     #[arg(long, value_name = "K", value_parser = number_of_trees, help_heading = OUTPUT)]
     nbest: Option<NonZeroUsize>,

@@ -22,7 +22,8 @@ use crate::treebank::Input;
 /// The conditions of the output: names, such as those of options, with values.
 pub(super) type Causes = Vec<(String, String)>;
 
-/// The time between notes, in times that one takes: on any disk, notes take a twentieth of the time.
+/// The pause between notes, as a multiple of the time that writing one takes: on any disk, notes take a twentieth of the
+/// time.
 const PAUSE: u32 = 19;
 
 /// The finished part of a run. `T` is what the command counts.
@@ -112,9 +113,9 @@ impl Part {
             let first = serde_json::to_vec(&first)?;
             write(&note, |out| out.write_all(&first))?;
         }
-        let done = if is_begun { Some(read_note(&note, &part, &causes)?) } else { None };
-        let done = done.filter(|(_, bytes, _)| *bytes > 0);
-        let (bytes, before) = done.as_ref().map_or((0, 0), |(_, bytes, sum)| (*bytes, *sum));
+        let noted = is_begun.then(|| read_note(&note, &part, &causes)).transpose()?;
+        let noted = noted.filter(|noted| noted.bytes > 0);
+        let (bytes, before) = noted.as_ref().map_or((0, 0), |noted| (noted.bytes, noted.output));
         let sum = checksum(&file, bytes).map_err(failed)?;
         ensure!(
             sum.clone().finalize() == before,
@@ -125,9 +126,9 @@ impl Part {
         file.set_len(bytes).map_err(failed)?;
         let mut file = BufWriter::with_capacity(1 << 16, file);
         file.seek(SeekFrom::Start(bytes)).map_err(failed)?;
+        let done = noted.map(|noted| noted.done);
         let noted = (Instant::now(), Duration::ZERO);
-        let part = Self { file, sum, target, part, note, causes, noted };
-        Ok((part, done.map(|(done, ..)| done)))
+        Ok((Self { file, sum, target, part, note, causes, noted }, done))
     }
 
     /// Notes what has been done, if the last note is old.
@@ -236,19 +237,19 @@ fn parsed_note<T: DeserializeOwned>(
     })
 }
 
-/// Reads a note; refuses what was made with something else. Returns also the length and the check sum of the output.
+/// Reads a note; refuses what was made with something else.
 fn read_note<T: DeserializeOwned>(
-    note: &Path,
+    path: &Path,
     part: &Path,
     causes: &Causes,
-) -> anyhow::Result<(Done<T>, u64, u32)> {
-    let Note { causes: before, done, bytes, output } = parsed_note(note, part)?;
+) -> anyhow::Result<Note<Causes, Done<T>>> {
+    let note: Note<Causes, Done<T>> = parsed_note(path, part)?;
     let value = |causes: &Causes, name: &str| {
         let found = causes.iter().find(|(other, _)| other == name);
         found.map_or_else(|| "none".to_owned(), |(_, value)| value.clone())
     };
-    for (name, _) in before.iter().chain(causes) {
-        let (before, now) = (value(&before, name), value(causes, name));
+    for (name, _) in note.causes.iter().chain(causes) {
+        let (before, now) = (value(&note.causes, name), value(causes, name));
         ensure!(
             before == now,
             "{}: it was begun with another {name} ({before}, now {now}): give the same again, or delete the file to \
@@ -256,7 +257,7 @@ fn read_note<T: DeserializeOwned>(
             part.display()
         );
     }
-    Ok((done, bytes, output))
+    Ok(note)
 }
 
 /// The conditions of the output in the input files: their names and sizes.

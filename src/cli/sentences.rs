@@ -38,6 +38,14 @@ pub(super) struct SentenceArgs {
     treebank: TreebankArgs,
 }
 
+/// How sentences are processed.
+pub(super) struct SentenceRun<'a> {
+    pub(super) threads: usize,
+    /// Whether there may be a progress bar.
+    pub(super) is_shown: bool,
+    pub(super) verbosity: &'a Verbosity,
+}
+
 /// A tree and where it is from.
 pub(super) struct Sentence {
     /// The name of its file.
@@ -132,7 +140,7 @@ impl SentenceArgs {
         Ok(name.map(|name| HeadRules::load(&name)).transpose()?)
     }
 
-    /// Processes all sentences of the files in order; `is_shown` if there may be a progress bar.
+    /// Processes all sentences of the files in order.
     ///
     /// # Errors
     /// When the model or an input cannot be read, or a result cannot be written.
@@ -141,7 +149,7 @@ impl SentenceArgs {
         files: &[PathBuf],
         make: &'a (dyn Fn() -> SentenceProcessor<'a, R> + Sync),
         (out, take): (&mut Out, Taker<'_, R>),
-        (threads, is_shown, verbosity): (usize, bool, &Verbosity),
+        &SentenceRun { threads, is_shown, verbosity }: &SentenceRun<'_>,
     ) -> anyhow::Result<()> {
         note_stdin(files, verbosity.quiet);
         let (inputs, counter) = (inputs(files, verbosity.quiet)?, ByteCounter::default());

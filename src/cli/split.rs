@@ -12,6 +12,7 @@ use clap::ValueEnum;
 use super::inputs::note_report;
 use super::options::{INPUT, TreebankArgs, Verbosity};
 use super::out::{Out, refuse_folder_of_inputs};
+use crate::error::counted;
 use crate::output::OutputFile;
 use crate::text_file;
 use crate::treebank::partition::{self, Entry, Unit};
@@ -127,7 +128,7 @@ pub fn run(args: &SplitArgs) -> anyhow::Result<ExitCode> {
     }
     let left = by_share(&shares, &units, &mut parts);
     if left > 0 && !args.verbosity.quiet {
-        say!("{left} trees are in no part");
+        say!("{} in no part", counted(left as u64, "tree"));
     }
     std::fs::create_dir_all(&args.out).map_err(|error| crate::Error::io(&args.out, error))?;
     let mut files = Vec::new();

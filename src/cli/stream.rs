@@ -16,7 +16,7 @@ use super::pipe::{self, Pipe};
 use super::reading_bar::ReadingBar;
 use super::resume::{self, Causes, Done};
 use super::untokenized::UntokenizedCheck;
-use crate::error::{InputKind, Place};
+use crate::error::{InputKind, Place, counted};
 use crate::model::{Model, embedded};
 use crate::text::Tokenizer;
 use crate::tree::Token;
@@ -69,7 +69,7 @@ pub(super) struct Work<'f, 'a, T> {
 /// Options of commands that run a model over sentences.
 #[derive(Debug, clap::Args)]
 pub(super) struct StreamArgs {
-    /// Model file, or the name of a model: `english`, which knows the language best, `english-small`, which is five times
+    /// Model file, or the name of a model: `english`, the most accurate, `english-small`, which is five times
     /// as fast, `english-fast`, which is 27 times as fast, and less accurate, or one that `srparse models` lists.
     #[arg(long, value_name = "NAME|FILE", default_value = embedded::DEFAULT)]
     model: PathBuf,
@@ -127,8 +127,7 @@ impl StreamArgs {
         if format == InputFormat::Penn && !self.verbosity.quiet {
             let Totals { blank, sentences, unreadable, .. } = totals;
             let read = sentences + blank;
-            let plural = if read == 1 { "" } else { "s" };
-            say!("read {read} tree{plural}, skipped {unreadable}");
+            say!("read {}, skipped {unreadable}", counted(read, "tree"));
         }
     }
 }

@@ -30,9 +30,9 @@ const EXAMPLES: &str = "Examples:
   srparse train --tagger --train data/sample/train.mrg --model tagger.srm
   srparse train --treebank ptb --train data/sample/train.mrg --model ptb.srm";
 
-/// Train a parser, with a part-of-speech tagger for words without tags, or a tagger alone.
+/// Train a parser with its part-of-speech tagger, or a tagger alone.
 ///
-/// Treebanks are in Penn bracket format. With --dev, the parser is scored on the development set after every
+/// Treebanks are in Penn brackets, export format or XML. With --dev, the parser is scored on the development set after every
 /// epoch, and the best epoch is stored; where a preset adds the weights of several models (learner.models),
 /// only their sum is scored. Ctrl-C or SIGTERM stops training and writes the best model
 /// so far; the exit status is then 130.

@@ -13,6 +13,7 @@ use super::page::trees::{PageTree, SentenceTrees, TreesPage};
 use super::tree_input::{InputTree, TreeInput, TreeProcessor};
 use super::{listed, page};
 use crate::Place;
+use crate::error::counted;
 use crate::find::transform::Rules;
 use crate::text_file;
 use crate::tree::Tree;
@@ -173,10 +174,10 @@ fn convert(args: &TreeArgs, out: &mut Out) -> anyhow::Result<ReadReport> {
     if let Some(nth) = args.nth
         && read < nth.last
     {
-        bail!("--nth {nth}: the input has only {read} trees");
+        bail!("--nth {nth}: the input has only {}", counted(read, "tree"));
     }
     if without_words > 0 && !args.verbosity.quiet {
-        say!("left out {without_words} trees that have no words after cleaning");
+        say!("left out {} without words after cleaning", counted(without_words, "tree"));
     }
     Ok(trees.report().clone())
 }

@@ -39,10 +39,10 @@ impl<'a> UnseenNotes<'a> {
         self.sentences += 1;
         let found = self.parser.unseen(tokens);
         self.all.n_words += found.n_words;
-        self.all.words += found.words;
+        self.all.unseen_words += found.unseen_words;
         if !self.retags {
             self.all.n_tags += found.n_tags;
-            self.all.tags.extend(found.tags);
+            self.all.unseen_tags.extend(found.unseen_tags);
         }
         if self.sentences == SENTENCES { self.found() } else { None }
     }
@@ -55,11 +55,11 @@ impl<'a> UnseenNotes<'a> {
     }
 
     fn found(&self) -> Option<String> {
-        let tags = (!self.all.tags.is_empty()).then(|| self.tags());
-        let Unseen { n_words, words, .. } = self.all;
-        let words = (n_words >= WORDS && 2 * words > n_words).then(|| {
+        let tags = (!self.all.unseen_tags.is_empty()).then(|| self.tags());
+        let Unseen { n_words, unseen_words, .. } = self.all;
+        let words = (n_words >= WORDS && 2 * unseen_words > n_words).then(|| {
             format!(
-                "note: {words} of {n_words} words are unknown to the model: it was trained on texts of another \
+                "note: {unseen_words} of {n_words} words are unknown to the model: it was trained on texts of another \
                  language, script or kind"
             )
         });
@@ -69,19 +69,19 @@ impl<'a> UnseenNotes<'a> {
 
     /// The message on unknown tags.
     fn tags(&self) -> String {
-        let Unseen { n_tags, tags, .. } = &self.all;
+        let Unseen { n_tags, unseen_tags, .. } = &self.all;
         let known = self.parser.tags().take(LISTED).collect::<Vec<_>>().join(", ");
         let known = match self.parser.tags().len() {
             n if n > LISTED => format!("{known}, … ({n} tags)"),
             _ => known,
         };
-        let unknown = most_frequent(tags);
+        let unknown = most_frequent(unseen_tags);
         let advice = if self.parser.has_tagger() {
             "--retag replaces the tags by those of the model's tagger"
         } else {
             "Tag the words with the tagset of the model"
         };
-        let n_unknown = tags.len();
+        let n_unknown = unseen_tags.len();
         if 2 * n_unknown as u64 > *n_tags {
             return format!(
                 "WARNING: the tags of {n_unknown} of {n_tags} words are unknown to the model, so the trees are of \

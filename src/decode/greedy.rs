@@ -37,11 +37,11 @@ impl Greedy {
     pub fn decode(
         &self,
         problem: Problem<'_>,
-        memory: &mut GreedyScratch,
+        scratch: &mut GreedyScratch,
         reading: &mut dyn Reading,
     ) -> Decoded {
         let system = problem.system;
-        let GreedyScratch { legal, ranked, taken, scores } = memory;
+        let GreedyScratch { legal, ranked, taken, scores } = scratch;
         let (mut cursor, mut forest) = Cursor::start(problem, reading);
         let mut score = self.path_score.empty();
         taken.clear();

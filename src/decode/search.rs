@@ -37,8 +37,8 @@ pub enum Fallback {
     Beam,
 }
 
-/// The maximum number of actions that best-first search scores for a sentence. Sentences of 15 words, for which it was
-/// published, need at most a fifth of it.
+/// The maximum number of actions that best-first search scores for a sentence. Sentences of 15 words, the longest for which
+/// it was published, need at most a fifth of this number.
 const MAX_SCORED: usize = 100_000_000;
 
 /// The maximum number of hypotheses of a beam.

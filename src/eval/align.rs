@@ -26,7 +26,7 @@ use crate::eval::counts::Counts;
 use crate::eval::params::Params;
 use crate::tree::{Token, Tree};
 use crate::treebank::penn;
-use characters::{EqualRange, aligned};
+use characters::{EqualRun, aligned};
 
 /// The scores of aligned trees.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -50,12 +50,12 @@ pub struct AlignedScores {
 /// Scores the trees of a text against its gold trees, whatever their numbers of words and sentences.
 pub fn score(gold: &[Tree], test: &[Tree], params: &Params) -> AlignedScores {
     let (mut gold, mut test) = (Side::new(gold, params), Side::new(test, params));
-    let pairs = aligned(&gold.text, &test.text);
+    let runs = aligned(&gold.text, &test.text);
     gold.keep_counted(params);
-    test.follow(&gold, &pairs, params);
-    place(&mut gold, &mut test, &pairs);
+    test.follow(&gold, &runs, params);
+    place(&mut gold, &mut test, &runs);
     let mut scores = AlignedScores {
-        aligned_characters: pairs.iter().map(|pair| pair.2 as u64).sum(),
+        aligned_characters: runs.iter().map(|run| run.length as u64).sum(),
         characters: gold.text.len() as u64,
         ..AlignedScores::default()
     };
@@ -122,17 +122,17 @@ impl<'t> Side<'t> {
     }
 
     /// Decides by the tags of the gold words which words count: a word with characters of several by the first that does.
-    fn follow(&mut self, gold: &Side<'t>, pairs: &[EqualRange], params: &Params) {
-        let mut runs = pairs.iter().peekable();
+    fn follow(&mut self, gold: &Side<'t>, runs: &[EqualRun], params: &Params) {
+        let mut runs = runs.iter().peekable();
         let mut at_gold = 0;
         for word in &mut self.words {
             let mut deciding = None;
             for at in word.span.clone() {
-                while runs.peek().is_some_and(|run| run.1 + run.2 <= at) {
+                while runs.peek().is_some_and(|run| run.test + run.length <= at) {
                     runs.next();
                 }
-                let Some(run) = runs.peek().filter(|run| run.1 <= at) else { continue };
-                let character = run.0 + at - run.1;
+                let Some(run) = runs.peek().filter(|run| run.test <= at) else { continue };
+                let character = run.gold + at - run.test;
                 while gold.words[at_gold].span.end <= character {
                     at_gold += 1;
                 }
@@ -251,12 +251,12 @@ fn plain(word: &str) -> impl Iterator<Item = char> {
 }
 
 /// Numbers the positions of the common text: of aligned characters, and between them those of either side alone.
-fn place(gold: &mut Side<'_>, test: &mut Side<'_>, runs: &[EqualRange]) {
+fn place(gold: &mut Side<'_>, test: &mut Side<'_>, runs: &[EqualRun]) {
     let (of_gold, of_test) = (gold.counted_characters(), test.counted_characters());
     let mut at = Place::default();
     let (mut g, mut t) = (0, 0);
-    let end = (gold.text.len(), test.text.len(), 0);
-    for &(gold_start, test_start, length) in runs.iter().chain([&end]) {
+    let end = EqualRun { gold: gold.text.len(), test: test.text.len(), length: 0 };
+    for &EqualRun { gold: gold_start, test: test_start, length } in runs.iter().chain([&end]) {
         gold.places.extend(of_gold[g..gold_start].iter().map(|&counts| at.step(counts)));
         test.places.extend(of_test[t..test_start].iter().map(|&counts| at.step(counts)));
         for &counts in &of_gold[gold_start..gold_start + length] {

@@ -10,11 +10,21 @@ use std::cmp::Reverse;
 pub struct Confusion {
     /// The labels, the one with the most gold brackets first.
     pub labels: Vec<String>,
-    /// For each gold label and each label of parses, in the order of `labels`, the brackets over the same words; last,
-    /// those whose other label is not among `labels`, and those that the parses miss.
-    pub rows: Vec<(Vec<u64>, u64, u64)>,
+    /// The gold brackets of each label, in the order of `labels`.
+    pub rows: Vec<LabelConfusion>,
     /// For each label the spurious brackets of the parses.
     pub spurious: Vec<u64>,
+}
+
+/// The gold brackets of a label.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabelConfusion {
+    /// By the label of the bracket over the same words in the parses, in the order of [`Confusion::labels`].
+    pub by_label: Vec<u64>,
+    /// Those with another label in the parses.
+    pub others: u64,
+    /// Those that the parses miss.
+    pub missed: u64,
 }
 
 impl Confusion {
@@ -29,18 +39,18 @@ impl Confusion {
         for (gold, counts) in &labels {
             let count = |test: &str| {
                 let same =
-                    changes.iter().find(|change| change.0 == gold.as_str() && change.1 == test);
+                    changes.iter().find(|change| change.gold == *gold && change.test == test);
                 let right = if test == gold.as_str() { counts.gold_matched } else { 0 };
-                right + same.map_or(0, |change| change.2)
+                right + same.map_or(0, |change| change.count)
             };
-            let row: Vec<u64> = labels.iter().map(|(test, _)| count(test)).collect();
-            let of_gold = changes.iter().filter(|change| change.0 == gold.as_str());
-            let relabelled = of_gold.map(|change| change.2).sum::<u64>();
-            let others = (relabelled + counts.gold_matched).saturating_sub(row.iter().sum());
+            let by_label: Vec<u64> = labels.iter().map(|(test, _)| count(test)).collect();
+            let of_gold = changes.iter().filter(|change| change.gold == *gold);
+            let relabelled = of_gold.map(|change| change.count).sum::<u64>();
+            let others = (relabelled + counts.gold_matched).saturating_sub(by_label.iter().sum());
             let missed = (counts.gold - counts.gold_matched).saturating_sub(relabelled);
-            found.rows.push((row, others, missed));
-            let to_test = changes.iter().filter(|change| change.1 == gold.as_str());
-            let relabelled = to_test.map(|change| change.2).sum::<u64>();
+            found.rows.push(LabelConfusion { by_label, others, missed });
+            let to_test = changes.iter().filter(|change| change.test == *gold);
+            let relabelled = to_test.map(|change| change.count).sum::<u64>();
             found.spurious.push((counts.test - counts.test_matched).saturating_sub(relabelled));
             found.labels.push(gold.to_string());
         }
@@ -58,14 +68,15 @@ mod tests {
         let (evaluation, errors) = counted();
         let found = Confusion::new(&evaluation, &errors, 2);
         assert_eq!(found.labels, ["NP", "PP"]);
-        assert_eq!(found.rows[0], (vec![2, 0], 0, 0));
+        assert_eq!(found.rows[0], LabelConfusion { by_label: vec![2, 0], others: 0, missed: 0 });
         assert_eq!(found.spurious, [1, 0]);
         let all = Confusion::new(&evaluation, &errors, 9);
         let adjp = all.labels.iter().position(|label| label == "ADJP").unwrap();
-        assert_eq!(all.rows[adjp].0, [1, 0, 0, 0, 0]);
-        for (label, (row, others, missed)) in all.labels.iter().zip(&all.rows) {
+        assert_eq!(all.rows[adjp].by_label, [1, 0, 0, 0, 0]);
+        for (label, row) in all.labels.iter().zip(&all.rows) {
             let gold = evaluation.labels[label.as_str()].gold;
-            assert_eq!(row.iter().sum::<u64>() + others + missed, gold, "{label}");
+            let sum = row.by_label.iter().sum::<u64>() + row.others + row.missed;
+            assert_eq!(sum, gold, "{label}");
         }
     }
 }

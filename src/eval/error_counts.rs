@@ -39,6 +39,17 @@ pub struct ErrorCounts {
     labels: BTreeMap<(CompactString, CompactString), u64>,
 }
 
+/// How often brackets of one gold label have another label in the parses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Relabelled<'a> {
+    /// The label in the gold trees.
+    pub gold: &'a str,
+    /// The label in the parses.
+    pub test: &'a str,
+    /// The number of brackets.
+    pub count: u64,
+}
+
 impl ErrorCounts {
     /// Adds the errors of a sentence.
     pub fn add(&mut self, gold: &Tree, test: &Tree, difference: &Difference) {
@@ -72,12 +83,12 @@ impl ErrorCounts {
         classes
     }
 
-    /// Returns the changes of labels as gold label, test label and count, the most frequent first.
-    pub fn relabelled(&self) -> Vec<(&str, &str, u64)> {
+    /// Returns the changes of labels, the most frequent first.
+    pub fn relabelled(&self) -> Vec<Relabelled<'_>> {
         let mut changes: Vec<_> = (self.labels.iter())
-            .map(|((gold, test), &count)| (gold.as_str(), test.as_str(), count))
+            .map(|((gold, test), &count)| Relabelled { gold, test, count })
             .collect();
-        stable_sort_by_key(&mut changes, |&(_, _, count)| Reverse(count));
+        stable_sort_by_key(&mut changes, |change| Reverse(change.count));
         changes
     }
 }
@@ -106,7 +117,7 @@ pub(in crate::eval) mod tests {
     #[test]
     fn mending_all_classes_gives_the_gold_brackets() {
         let (evaluation, counts) = counted();
-        assert_eq!(counts.relabelled(), [("ADJP", "NP", 1)]);
+        assert_eq!(counts.relabelled(), [Relabelled { gold: "ADJP", test: "NP", count: 1 }]);
         let sum = counts.by_brackets().into_iter().fold(ClassCounts::default(), |sum, (_, one)| {
             ClassCounts {
                 errors: sum.errors + one.errors,

@@ -39,12 +39,12 @@ mod totals;
 #[doc(hidden)]
 pub use bracket_filter::BracketFilter;
 #[doc(hidden)]
-pub use confusion::Confusion;
+pub use confusion::{Confusion, LabelConfusion};
 pub use counts::Counts;
 #[doc(hidden)]
 pub use difference::{Difference, ErrorClass, Mark, ParseError};
 #[doc(hidden)]
-pub use error_counts::{ClassCounts, ErrorCounts};
+pub use error_counts::{ClassCounts, ErrorCounts, Relabelled};
 pub use evaluation::Evaluation;
 #[doc(hidden)]
 pub use evaluation::{CHILDREN, LENGTHS, ScoredPair};

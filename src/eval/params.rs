@@ -9,7 +9,7 @@ use std::path::Path;
 use compact_str::CompactString;
 
 use crate::built_in::PARAMETERS;
-use crate::error::{Error, Place, Result, did_you_mean};
+use crate::error::{Error, Place, Result, counted, did_you_mean};
 use crate::text_file;
 
 /// The labels to delete, those that count as equal, and the limits.
@@ -169,9 +169,9 @@ impl Params {
         }
         if let Some(&(column, extra)) = values.get(wanted) {
             let problem = format!(
-                "unexpected `{extra}`: {key} takes {wanted} value{}; write one label or pair per line, \
+                "unexpected `{extra}`: {key} takes {}; write one label or pair per line, \
                  and comments on separate lines",
-                if wanted == 1 { "" } else { "s" }
+                counted(wanted as u64, "value")
             );
             return Err((column, problem));
         }

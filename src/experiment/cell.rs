@@ -200,7 +200,7 @@ fn hash_files(paths: &[PathBuf], hasher: &mut FxHasher) -> Result<()> {
     Ok(())
 }
 
-/// Parses of the development trees.
+/// Parses of the trees that are scored.
 struct Parses {
     trees: Vec<Tree>,
     /// How many are complete.

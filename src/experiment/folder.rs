@@ -46,7 +46,7 @@ pub struct Scores {
     pub own_tags: Option<TagScores>,
 }
 
-/// Scores on the development trees, in percent.
+/// Scores on the trees that are parsed, the test trees or else the development trees; in percent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TagScores {
     /// F1, as EVALB's with Collins' parameters.
@@ -120,7 +120,7 @@ impl Folder {
     /// The check sums of the files of parses, of those that are there.
     fn checksums(&self, cell: &Cell) -> Result<[Option<u32>; 2]> {
         let sum = |tags| {
-            let path = self.trees(cell, tags);
+            let path = self.parses_with(cell, tags);
             match fs::read(&path) {
                 Ok(bytes) => Ok(Some(crc32fast::hash(&bytes))),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -132,17 +132,12 @@ impl Folder {
 
     /// The parses of a cell with gold tags.
     pub fn parses(&self, cell: &Cell) -> PathBuf {
-        self.trees(cell, GOLD_TAGS)
-    }
-
-    /// The parses of a cell with [`GOLD_TAGS`] or [`OWN_TAGS`].
-    pub fn parses_with(&self, cell: &Cell, tags: &str) -> PathBuf {
-        self.trees(cell, tags)
+        self.parses_with(cell, GOLD_TAGS)
     }
 
     /// Deletes the results of an earlier run of a cell: results never stand beside trees of another run.
     pub(super) fn begin(&self, cell: &Cell) -> Result<()> {
-        let trees = [GOLD_TAGS, OWN_TAGS].map(|tags| self.trees(cell, tags));
+        let trees = [GOLD_TAGS, OWN_TAGS].map(|tags| self.parses_with(cell, tags));
         for path in [self.results(cell)].into_iter().chain(trees) {
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -159,7 +154,7 @@ impl Folder {
     }
 
     pub(super) fn write_trees(&self, cell: &Cell, tags: &str, trees: &[Tree]) -> Result<()> {
-        output::write(&self.trees(cell, tags), |out| {
+        output::write(&self.parses_with(cell, tags), |out| {
             let mut out = out;
             trees.iter().try_for_each(|tree| penn::write_line(tree, &mut out))
         })
@@ -180,7 +175,8 @@ impl Folder {
         self.path.join("cells").join(format!("{}.json", cell.name()))
     }
 
-    fn trees(&self, cell: &Cell, tags: &str) -> PathBuf {
+    /// The parses of a cell with [`GOLD_TAGS`] or [`OWN_TAGS`].
+    pub fn parses_with(&self, cell: &Cell, tags: &str) -> PathBuf {
         self.path.join("trees").join(format!("{}.{tags}.mrg", cell.name()))
     }
 }

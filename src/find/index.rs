@@ -298,7 +298,7 @@ impl TreeIndex {
         }
     }
 
-    /// Whether the first node is in the relation to the second.
+    /// Whether the node at `at` is below the node at `by`.
     pub(super) fn is_dominated(&self, at: u32, by: u32) -> bool {
         by < at && at < self.ends[by as usize]
     }

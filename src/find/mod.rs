@@ -109,7 +109,7 @@ impl Pattern {
     }
 }
 
-/// A match while the search is at it.
+/// A match, during the call of the visitor of [`Searcher::for_each`].
 #[derive(Debug, Clone, Copy)]
 #[doc(hidden)]
 pub struct Match<'m> {
@@ -143,7 +143,7 @@ impl<'m> Match<'m> {
     }
 }
 
-/// A match of its own.
+/// A match that does not borrow from the search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// The node that was found.

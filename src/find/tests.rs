@@ -45,6 +45,20 @@ fn named_nodes_can_be_named_again_by_alternatives_and_compared() {
 }
 
 #[test]
+fn a_search_that_is_given_up_finds_nothing_false() {
+    let tree = tree("(S (YY y) (A a) (A a) (A a) (A a))");
+    let text = "S=a ![<< (__ .. (__ .. (ZZ > =a))) | < YY]";
+    let pattern = Pattern::parse(text).unwrap();
+    let mut given_up = 0;
+    for steps in 1..1000 {
+        let mut searcher = Searcher::new(&pattern).within(steps);
+        let ended = searcher.for_each(&tree, |_| -> ControlFlow<()> { panic!("{steps} steps") });
+        given_up += usize::from(ended.is_err());
+    }
+    assert!((10..990).contains(&given_up), "{given_up}");
+}
+
+#[test]
 fn words_without_text_below_them_and_deep_trees_are_searched() {
     let mut builder = TreeBuilder::new();
     for _ in 0..100_000 {

@@ -51,15 +51,22 @@ pub struct RankedHypothesis {
     pub winner: bool,
 }
 
-/// A hypothesis of a beam: the position of its parent in the beam before, its last action, its score.
-pub(super) type Snapshot = (usize, Option<Action>, f64);
+/// A hypothesis of a beam.
+#[derive(Clone, Copy)]
+pub(super) struct Snapshot {
+    /// The position of its parent in the beam before.
+    parent: usize,
+    /// Its last action; none for an idle step.
+    action: Option<Action>,
+    score: f64,
+}
 
 /// The hypotheses of a beam, best first.
 pub(super) fn snapshot(agenda: &Agenda) -> Vec<Snapshot> {
     let hypotheses = agenda.beam().iter();
     let of = |hypothesis| {
         let (parent, action) = agenda.last_step(hypothesis)?;
-        Some((parent, action, hypothesis.score))
+        Some(Snapshot { parent, action, score: hypothesis.score })
     };
     hypotheses.filter_map(of).collect()
 }
@@ -78,16 +85,17 @@ impl BeamTrace {
         for (hypotheses, step) in beams.iter().zip(0..) {
             let (parent, action) = (winner, actions.get(step).copied());
             winner =
-                hypotheses.iter().position(|&(from, last, _)| (from, last) == (parent, action))?;
+                hypotheses.iter().position(|one| (one.parent, one.action) == (parent, action))?;
             let is_listed = |&(at, _): &(usize, _)| at < best || at == winner;
-            let ranked = |(at, &(from, action, score)): (usize, &Snapshot)| RankedHypothesis {
-                rank: at + 1,
-                score: Some(score).filter(|score| score.is_finite()),
-                action: action.map(|action| system.name(action)),
-                from: from + 1,
-                winner: at == winner,
-            };
-            let scores: Vec<f64> = hypotheses.iter().map(|&(_, _, score)| score).collect();
+            let ranked =
+                |(at, &Snapshot { parent, action, score }): (usize, &_)| RankedHypothesis {
+                    rank: at + 1,
+                    score: Some(score).filter(|score| score.is_finite()),
+                    action: action.map(|action| system.name(action)),
+                    from: parent + 1,
+                    winner: at == winner,
+                };
+            let scores: Vec<f64> = hypotheses.iter().map(|one| one.score).collect();
             steps.push(BeamAfterStep {
                 hypotheses: hypotheses.iter().enumerate().filter(is_listed).map(ranked).collect(),
                 size: hypotheses.len(),

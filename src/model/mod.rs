@@ -178,7 +178,7 @@ impl Model {
     /// Returns the default embedded model, of English.
     ///
     /// # Errors
-    /// In a build without any of them.
+    /// In a build without embedded models.
     pub fn embedded() -> Result<Self> {
         Self::open(embedded::DEFAULT)
     }

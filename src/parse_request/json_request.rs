@@ -8,7 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::ParseRequest;
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::parser::{Parser, ParserWorker};
 use crate::text::remove_given_tags;
 use crate::tree::Token;
@@ -152,8 +152,10 @@ pub fn items(
     let sentences = Sentences::new(Vec::new(), format, Encoding::Utf8)
         .split_by(parser.tokenizer())
         .needing_tags(!parser.has_tagger())
-        .reading(reader, name);
-    Box::new(sentences.map_while(Result::ok))
+        .reading(reader, name.clone());
+    Box::new(sentences.map(move |item| {
+        item.unwrap_or_else(|error| Item::bad(Place::new(&name, 0, 0), error.to_string()))
+    }))
 }
 
 /// A line of JSON for each sentence.

@@ -78,7 +78,7 @@ impl Parser {
     /// The embedded parser of English.
     ///
     /// # Errors
-    /// In a build without any of them.
+    /// In a build without embedded models.
     pub fn embedded() -> Result<Self> {
         Self::new(&Model::embedded()?, &[])
     }
@@ -205,12 +205,12 @@ impl Parser {
             if word.contains(char::is_alphabetic) {
                 unseen.n_words += 1;
                 let is_unseen = !self.knows(&word);
-                unseen.words += u64::from(is_unseen);
+                unseen.unseen_words += u64::from(is_unseen);
             }
             if !tag.is_empty() {
                 unseen.n_tags += 1;
                 let is_unseen = self.vocabulary.tags().position(&tag).is_none();
-                unseen.tags.extend(is_unseen.then_some(tag));
+                unseen.unseen_tags.extend(is_unseen.then_some(tag));
             }
         }
         unseen
@@ -223,11 +223,11 @@ pub struct Unseen {
     /// The number of words with letters.
     pub n_words: u64,
     /// The number of these that were not seen.
-    pub words: u64,
+    pub unseen_words: u64,
     /// The number of tokens with a tag.
     pub n_tags: u64,
     /// The tags that were not seen, one for each such token.
-    pub tags: Vec<CompactString>,
+    pub unseen_tags: Vec<CompactString>,
 }
 
 /// Parses sentences one after the other.

@@ -37,8 +37,8 @@ pub struct NbestRequest {
 }
 
 impl NbestRequest {
-    /// The maximum width of a beam.
-    pub const MAX_TREES: usize = 4096;
+    /// The largest number of trees: as many as the widest beam has hypotheses.
+    pub const MAX_TREES: usize = MAX_BEAM;
 }
 
 /// Parses sentences in one thread, with memory of its own. Tokens without tags get predicted ones, if the scorer predicts

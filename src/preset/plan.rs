@@ -120,8 +120,8 @@ impl Plan {
         };
         if self.preset.search.compares_paths() && !compares_paths {
             let problem = "the learner's scores can be compared only within one configuration, and this search \
-                           compares paths: train `structured-perceptron`, `maxent` or trees, or put the \
-                           learner into `calibrate`";
+                           compares paths: train a network, `structured-perceptron`, `maxent` or trees, or \
+                           use `calibrate`";
             return Err(Error::config("search.method", problem));
         }
         Ok(())

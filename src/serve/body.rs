@@ -15,8 +15,8 @@ use super::pool::Share;
 use super::reply::{Refusal, Reply};
 use super::task::{Answer, Failure};
 
-/// A client that sends too much reads no reply before it has sent all: up to so many times the limit is read and
-/// forgotten.
+/// A client may read no reply before it has sent its whole body: one that is too large is read and discarded, up to this
+/// multiple of the limit.
 const DRAINED: usize = 128;
 
 /// The body of a request, and what it takes of the budget of all bodies.
@@ -61,6 +61,17 @@ async fn read_all(shared: &Shared, mut body: Incoming) -> Result<(Vec<u8>, Share
         bytes.extend_from_slice(&data);
     }
     if size > most { Err(too_large()) } else { Ok((bytes, share)) }
+}
+
+/// The text of a body.
+///
+/// # Errors
+/// When it is not UTF-8.
+pub(super) fn text(body: Vec<u8>) -> Result<String, Refusal> {
+    String::from_utf8(body).map_err(|error| {
+        let at = error.utf8_error().valid_up_to() + 1;
+        Refusal::bad(format!("the text is not UTF-8 at byte {at}"))
+    })
 }
 
 /// The content of a reply.

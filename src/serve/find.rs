@@ -51,11 +51,7 @@ impl FindRequest {
                 })
             }
             "" | "text/plain" | "application/x-www-form-urlencoded" => {
-                let text = String::from_utf8(body).map_err(|error| {
-                    let at = error.utf8_error().valid_up_to() + 1;
-                    Refusal::bad(format!("the text is not UTF-8 at byte {at}"))
-                })?;
-                Ok(Self { text: Some(text), ..query })
+                Ok(Self { text: Some(body::text(body)?), ..query })
             }
             _ => {
                 let problem = format!(

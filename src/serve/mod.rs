@@ -213,7 +213,13 @@ impl Server {
         for number in 0..shared.settings.threads.get() {
             let (pool, models) = (Arc::clone(&shared.pool), Arc::clone(&shared.models));
             let thread = std::thread::Builder::new().name(format!("parser-{number}"));
-            threads.push(thread.spawn(move || pool.work(&models)).map_err(failed)?);
+            match thread.spawn(move || pool.work(&models)) {
+                Ok(thread) => threads.push(thread),
+                Err(error) => {
+                    shared.pool.close();
+                    return Err(failed(error));
+                }
+            }
         }
         let pool = Arc::clone(&shared.pool);
         let done = runtime.block_on(connection::accept(listener, shared, stop));

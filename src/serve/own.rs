@@ -51,8 +51,8 @@ pub(super) fn object<T: DeserializeOwned>(body: &[u8]) -> std::result::Result<T,
     serde_json::from_slice(body).map_err(|error| unreadable("body", &error))
 }
 
-/// What a query asks for: numbers, names, and flags, which may be without a value. Some parameters belong into the body,
-/// some are texts whatever they look like.
+/// What a query asks for: numbers, names, and flags, which may be without a value. Some parameters may stand only in the
+/// body, and some are texts whatever they look like.
 pub(super) fn flags<T: DeserializeOwned>(
     query: &str,
     of_body: &[&str],
@@ -61,7 +61,7 @@ pub(super) fn flags<T: DeserializeOwned>(
     let mut values = Map::new();
     for (name, value) in query::pairs(query) {
         if of_body.contains(&&*name) {
-            return Err(Refusal::bad(format!("`{name}` belongs into the body")));
+            return Err(Refusal::bad(format!("`{name}` belongs in the body")));
         }
         let is_number = name == "nbest" || name == "trace";
         let value = match &*value {

@@ -9,15 +9,15 @@ use super::reply::Refusal;
 use crate::parser::{Parser, ParserWorker};
 
 /// A few sentences of a request.
-pub(super) type Job = Box<dyn FnOnce(&mut Seats<'_>) + Send>;
+pub(super) type Job = Box<dyn FnOnce(&mut ThreadWorkers<'_>) + Send>;
 
 /// The workers of one thread, made when they are first needed.
-pub(super) struct Seats<'a> {
+pub(super) struct ThreadWorkers<'a> {
     models: &'a [ServedModel],
     workers: Vec<Option<ParserWorker<'a>>>,
 }
 
-impl<'a> Seats<'a> {
+impl<'a> ThreadWorkers<'a> {
     fn new(models: &'a [ServedModel]) -> Self {
         Self { models, workers: models.iter().map(|_| None).collect() }
     }
@@ -29,7 +29,7 @@ impl<'a> Seats<'a> {
     }
 
     /// Gives up a worker: the next request gets a new one.
-    pub(super) fn leave(&mut self, model: usize) {
+    pub(super) fn discard(&mut self, model: usize) {
         self.workers[model] = None;
     }
 }
@@ -71,13 +71,13 @@ impl Pool {
 
     /// Works until the pool is closed and nothing waits.
     pub(super) fn work(&self, models: &[ServedModel]) {
-        let mut seats = Seats::new(models);
+        let mut workers = ThreadWorkers::new(models);
         loop {
             let idle = |queue: &mut Queue| queue.jobs.is_empty() && !queue.closed;
             let queue = self.changed.wait_while(self.queue(), idle);
             let job = queue.unwrap_or_else(PoisonError::into_inner).jobs.pop_front();
             match job {
-                Some(job) => job(&mut seats),
+                Some(job) => job(&mut workers),
                 None => return,
             }
         }

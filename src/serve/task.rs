@@ -9,13 +9,15 @@ use hyper::body::Bytes;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::Shared;
-use super::pool::{Pool, Seats, Share};
+use super::pool::{Pool, Share, ThreadWorkers};
 use super::reply::Refusal;
 use crate::error::{Error, Result};
 use crate::parser::{Parser, ParserWorker};
 
-/// How many sentences are taken at a time, and after how many words no more are.
-const BATCH: (usize, usize) = (16, 400);
+/// The most sentences of a batch.
+const BATCH_SENTENCES: usize = 16;
+/// No sentence is added to a batch that has this many words.
+const BATCH_WORDS: usize = 400;
 
 /// The part of a protocol that handles each item of a request.
 pub(super) trait Render: Send + Sync + 'static {
@@ -82,7 +84,7 @@ impl Failure {
 type TakenItems<I> = (Vec<I>, bool);
 
 impl<R: Render> Task<R> {
-    fn work(&self, seats: &mut Seats<'_>) {
+    fn work(&self, workers: &mut ThreadWorkers<'_>) {
         // The client has gone.
         if self.batches.is_closed() {
             return;
@@ -95,12 +97,12 @@ impl<R: Render> Task<R> {
         };
         let (sentences, words) =
             (items.len(), items.iter().map(|item| self.render.words(item)).sum());
-        let bytes = catch_unwind(AssertUnwindSafe(|| self.render_all(items, seats)));
+        let bytes = catch_unwind(AssertUnwindSafe(|| self.render_all(items, workers)));
         let bytes = match bytes {
             Ok(bytes) => bytes.map_err(Failure::Refused),
             Err(_) => {
                 // It may have stopped in the middle of a change.
-                seats.leave(self.model);
+                workers.discard(self.model);
                 Err(Failure::Panicked)
             }
         };
@@ -115,7 +117,7 @@ impl<R: Render> Task<R> {
         source.next += 1;
         let taken = catch_unwind(AssertUnwindSafe(|| {
             let (mut items, mut words, mut ended) = (Vec::new(), 0, false);
-            while items.len() < BATCH.0 && words < BATCH.1 && !ended {
+            while items.len() < BATCH_SENTENCES && words < BATCH_WORDS && !ended {
                 match source.items.next() {
                     Some(item) => {
                         words += self.render.words(&item);
@@ -129,9 +131,9 @@ impl<R: Render> Task<R> {
         (source.next - 1, taken.ok())
     }
 
-    fn render_all(&self, items: Vec<R::Item>, seats: &mut Seats<'_>) -> Result<Vec<u8>> {
+    fn render_all(&self, items: Vec<R::Item>, workers: &mut ThreadWorkers<'_>) -> Result<Vec<u8>> {
         let mut out = Vec::new();
-        let (parser, worker) = seats.of(self.model);
+        let (parser, worker) = workers.of(self.model);
         for item in items {
             if self.batches.is_closed() {
                 break;
@@ -186,7 +188,7 @@ impl Answer {
         });
         let again: Queue = Box::new(move |pool| {
             let task = Arc::clone(&task);
-            pool.push(Box::new(move |seats| task.work(seats)));
+            pool.push(Box::new(move |workers| task.work(workers)));
         });
         let jobs = if asked.is_long { shared.settings.threads.get() } else { 1 };
         (0..jobs).for_each(|_| again(&shared.pool));

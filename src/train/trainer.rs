@@ -14,7 +14,7 @@ use super::session::{Checkpoints, DevSet, Session, SilverTrees, is_short, words}
 use super::tagging::Tagging;
 use super::{Trained, merge, teacher, train};
 use crate::encoder::Pretrained;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::feature::Templates;
 use crate::model::{Header, Model, file, vocabulary};
 use crate::observer::{Event, Observer, Silent};
@@ -330,8 +330,8 @@ impl<'a> Trainer<'a> {
         let max_words = self.plan.preset.max_words;
         let short: Vec<&Tree> = trees.iter().filter(|tree| is_short(tree, max_words)).collect();
         if short.len() < trees.len() {
-            let left_out = trees.len() - short.len();
-            let note = format!("left out {left_out} trees of more than {max_words} words");
+            let left_out = counted((trees.len() - short.len()) as u64, "tree");
+            let note = format!("left out {left_out} of more than {max_words} words");
             self.observer.event(Event::Note(&note));
         }
         let marked = parallel::map(&short, |tree| self.plan.cleaned((*tree).clone()));

@@ -162,7 +162,7 @@ impl Sentence {
         Self { graph: Graph::new(), open, words, id: None, problem: None }
     }
 
-    /// Adds an element; after an error nothing is added.
+    /// Adds an element; of several errors the first is kept.
     fn add(&mut self, element: &BytesStart<'_>, is_empty: bool, at: Place) {
         let added = match element.local_name().as_ref() {
             "node" => self.node(element, is_empty),

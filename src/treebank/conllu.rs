@@ -139,18 +139,10 @@ pub fn write_sentence<R: AsRef<str>>(
     layout: Option<&Layout>,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    write_text(layout, out)?;
-    for (position, token) in tree.tokens().iter().enumerate() {
-        write!(out, "{}\t", position + 1)?;
-        write_field(&token.word, |c| is_space(c) && c != ' ', out)?;
-        out.write_all(b"\t_\t_\t")?;
-        write_field(&token.tag, is_space, out)?;
-        write!(out, "\t_\t{}\t", heads.get(position).copied().unwrap_or(0))?;
-        write_field(relations.get(position).map_or("_", |r| r.as_ref()), is_space, out)?;
-        out.write_all(b"\t_\t")?;
-        write_misc(layout, position, out)?;
-    }
-    out.write_all(b"\n")
+    write_rows(tree.tokens(), layout, out, |position, out| {
+        write!(out, "{}\t", heads.get(position).copied().unwrap_or(0))?;
+        write_field(relations.get(position).map_or("_", |r| r.as_ref()), is_space, out)
+    })
 }
 
 /// Writes words and tags without dependencies, and a blank line; fields are as in [`write_sentence`].
@@ -162,13 +154,25 @@ pub fn write_tokens(
     layout: Option<&Layout>,
     out: &mut impl Write,
 ) -> io::Result<()> {
+    write_rows(tokens, layout, out, |_, out| out.write_all(b"_\t_"))
+}
+
+/// Writes the rows of a sentence and a blank line; `dependency` writes HEAD and DEPREL of the token at a position.
+fn write_rows<W: Write>(
+    tokens: &[Token],
+    layout: Option<&Layout>,
+    out: &mut W,
+    dependency: impl Fn(usize, &mut W) -> io::Result<()>,
+) -> io::Result<()> {
     write_text(layout, out)?;
     for (position, token) in tokens.iter().enumerate() {
         write!(out, "{}\t", position + 1)?;
         write_field(&token.word, |c| is_space(c) && c != ' ', out)?;
         out.write_all(b"\t_\t_\t")?;
         write_field(&token.tag, is_space, out)?;
-        out.write_all(b"\t_\t_\t_\t_\t")?;
+        out.write_all(b"\t_\t")?;
+        dependency(position, out)?;
+        out.write_all(b"\t_\t")?;
         write_misc(layout, position, out)?;
     }
     out.write_all(b"\n")

@@ -138,7 +138,7 @@ impl ExportReader {
             let added = match self.lines.decode() {
                 Err((column, problem)) => Err(LineProblem { column, problem: problem.to_owned() }),
                 Ok(line) if line.starts_with("#EOS") => break,
-                Ok(line) if line.starts_with("#BOS ") => {
+                Ok(line) if begins_sentence(&line) => {
                     let problem =
                         "the next sentence begins inside this one: add an #EOS before".to_owned();
                     self.after = After::Begin;
@@ -234,6 +234,11 @@ impl FormatReader for ExportReader {
 }
 
 /// The columns of a line.
+/// Whether a line begins a sentence: with a tab, it may also be a word, which has more columns.
+fn begins_sentence(line: &str) -> bool {
+    line.starts_with("#BOS ") || (line.starts_with("#BOS\t") && columns(line).count() < 5)
+}
+
 fn columns(line: &str) -> impl Iterator<Item = &str> {
     line.split(is_space).filter(|column| !column.is_empty())
 }
@@ -353,7 +358,8 @@ mod tests {
         let text = b"#FORMAT 5\nword\n#BOS 1\na\tB\t--\t--\n#EOS 1\n#BOS 2\na B -- -- 17\n#EOS 2\n\
                      #BOS 3\na B -- -- 501\n#EOS 3\n#BOS 4\n#500 S -- -- 501\n#501 S -- -- 500\na B -- -- 0\n#EOS 4\n\
                      #BOS 5\n#500 S -- -- 0\n#500 S -- -- 0\n#EOS\n#BOS 6\n\xff\n#EOS\n#BOS 7\na A -- -- 0\n#EOS 7\n\
-                     #BOS 8\na A -- -- 0\n#BOS 9\nb B --\n#BOS 10\nc C -- -- 0\n#EOS 10\n#BOS 11\na A -- -- 0\n";
+                     #BOS 8\na A -- -- 0\n#BOS 9\nb B --\n#BOS 10\nc C -- -- 0\n#EOS 10\n\
+                     #BOS 11\na A -- -- 0\n#BOS\t12\n#BOS\tD\t--\t--\t0\n#EOS 12\n#BOS 13\na A -- -- 0\n";
         let mut reader = reader(text);
         let mut next = || match reader.read() {
             Ok(tree) => tree.map_or("end".to_owned(), |tree| tree.to_string()),
@@ -372,7 +378,9 @@ mod tests {
             "e:29:1: the next sentence begins",
             "e:30:1: 3 columns instead of 5",
             "(VROOT (C c))",
-            "e:36:1: the text ends inside the sentence",
+            "e:35:1: the next sentence begins",
+            "(VROOT (D #BOS))",
+            "e:40:1: the text ends inside the sentence",
             "end",
         ] {
             let found = next();

@@ -55,7 +55,7 @@ pub use sentence_id::SentenceId;
 pub use sentences::{InputFormat, Sentences};
 pub use tree_reader::FormatReader;
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Place, Result, counted};
 use crate::parallel;
 use crate::tree::Tree;
 use tree_reader::TreeReader;
@@ -105,8 +105,7 @@ impl ReadReport {
 
 impl fmt::Display for ReadReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = if self.read == 1 { "" } else { "s" };
-        write!(f, "read {} tree{plural}, skipped {}", self.read, self.skipped)?;
+        write!(f, "read {}, skipped {}", counted(self.read, "tree"), self.skipped)?;
         if !self.reasons.is_empty() {
             write!(f, " ({}", self.reasons.join("; "))?;
             match self.skipped - self.reasons.len() as u64 {
@@ -115,7 +114,8 @@ impl fmt::Display for ReadReport {
             }
         }
         if self.lemmas > 0 {
-            write!(f, "; {} lemmas after words were left out", self.lemmas)?;
+            let was = if self.lemmas == 1 { "was" } else { "were" };
+            write!(f, "; {} after words {was} left out", counted(self.lemmas, "lemma"))?;
         }
         match self.discontinuous {
             0 => Ok(()),

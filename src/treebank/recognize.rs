@@ -53,7 +53,10 @@ pub(super) fn kind(start: &[u8]) -> Option<InputKind> {
 fn is_export_or_xml(text: &str) -> bool {
     let text = text.trim_start();
     let begins = |text: &str, with: &[&str]| with.iter().any(|with| text.starts_with(with));
-    let after_comments = text.lines().find(|line| !line.starts_with("%%")).unwrap_or_default();
+    let after_comments = text
+        .lines()
+        .find(|line| !line.trim().is_empty() && !line.starts_with("%%"))
+        .unwrap_or_default();
     begins(text, &XML) || begins(after_comments, &EXPORT)
 }
 
@@ -190,6 +193,7 @@ mod tests {
         for text in [
             "#FORMAT 4\n#BOS 1\n",
             "%% words\n%% tags\n#BOS 1\n",
+            "%% words\n\n#FORMAT 3\n",
             "\u{feff}<?xml version='1.0'?>\n<corpus>",
             " <alpino_ds>",
         ] {

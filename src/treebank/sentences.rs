@@ -192,7 +192,7 @@ impl Sentences {
                     continue;
                 }
                 Some(Source::Trees(reader)) => {
-                    tree_item(reader, &self.cleaning, (self.keeps_trees, self.keeps_ids))?
+                    tree_item(reader, &self.cleaning, self.keeps_trees, self.keeps_ids)?
                 }
                 Some(Source::Text(reader)) => reader.read()?,
                 Some(Source::TextLines(lines)) => lines.read()?,
@@ -234,7 +234,8 @@ fn sentence(tokens: Vec<Token>) -> Item {
 fn tree_item(
     reader: &mut TreeReader,
     cleaning: &Cleaning,
-    (keeps_trees, keeps_ids): (bool, bool),
+    keeps_trees: bool,
+    keeps_ids: bool,
 ) -> Result<Option<Item>> {
     Ok(Some(match reader.read() {
         Ok(None) => return Ok(None),

@@ -12,7 +12,7 @@ use super::tiger_xml::TigerXmlReader;
 use crate::error::{Error, Result};
 use crate::tree::Tree;
 
-/// Maximum number of bytes that are examined.
+/// How many bytes are read at a time to recognize a format.
 const LOOK: usize = 256;
 /// The most bytes of blank lines after which the format is that of brackets.
 const MAX_BLANK: usize = 1 << 16;
@@ -189,7 +189,7 @@ impl TreeReader {
     }
 }
 
-/// What export format begins with, or a comment (`%%`).
+/// What export format begins with, after comments (`%%`).
 pub(super) const EXPORT: [&str; 3] = ["#FORMAT", "#BOT", "#BOS"];
 
 /// What XML begins with.

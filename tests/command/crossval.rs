@@ -35,7 +35,7 @@ fn a_treebank_is_split_by_share() {
     let (status, out, said) = run(folder.path(), &share);
     let table = "part\ttrees\tdocuments\twords\ntrain\t9\t9\t36\ndev\t3\t3\t12\n";
     assert_eq!((status, out.as_str()), (0, table), "{said}");
-    assert!(said.ends_with("3 trees are in no part\n"), "{said}");
+    assert!(said.ends_with("3 trees in no part\n"), "{said}");
     let (train, dev) = (lines(&folder, "parts/train.mrg"), lines(&folder, "parts/dev.mrg"));
     assert!(train.iter().all(|tree| !dev.contains(tree)));
     assert!(train[0].ends_with("(ID a.1))"), "{}", train[0]);

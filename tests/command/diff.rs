@@ -67,7 +67,7 @@ fn sentences_are_chosen_by_number() {
     let (_, out, _) = run(&folder, &["diff", "-q", "--nth", "1", "gold", "a"]);
     assert!(out.contains("sentence 1 (gold:1)\nF1 100.00; no errors\n"), "{out}");
     let (status, _, err) = run(&folder, &["diff", "-q", "--nth", "9", "gold", "a"]);
-    assert_eq!((status, err.as_str()), (2, "error: --nth 9: there are only 3 sentences\n"));
+    assert_eq!((status, err.as_str()), (2, "error: --nth 9: the input has only 3 sentences\n"));
 }
 
 #[test]

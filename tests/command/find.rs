@@ -200,6 +200,17 @@ fn explosions_end_with_advice() {
 }
 
 #[test]
+fn a_named_node_is_found_once_wherever_the_pattern_matches() {
+    let tree = "(S (VP (V a) (NP (N b)) (VP (V c) (NP (N d))) (NP (N e))))";
+    let folder = folder();
+    let (_, out, _) = run(folder.path(), "find\tNP > VP=v\t--once\t--node\tv\t-c", tree);
+    assert_eq!(out, "2\n");
+    let flat = format!("(S{})", " (A a)".repeat(700));
+    let (status, out, err) = run(folder.path(), "find\tA=a $ A\t--node\ta\t-c", &flat);
+    assert_eq!((status, out.as_str()), (0, "489300\n"), "{err}");
+}
+
+#[test]
 fn complexity_has_a_row_for_each_file() {
     let folder = folder();
     let (status, out, err) = run(folder.path(), "complexity\t--clean\ta.mrg\tempty.mrg\t-j\t2", "");

@@ -152,7 +152,7 @@ fn find_replies_with_what_the_command_writes() {
         ("/find?pattern=NP", "{\"text\":\"a\",\"trees\":[]}", "one of text and trees"),
         ("/find?pattern=NP", "{}", "one of text and trees"),
         ("/find?pattern=NP", "{\"txt\":\"a\"}", "unknown field `txt`"),
-        ("/find?pattern=NP&trees=x", "{}", "belongs into the body"),
+        ("/find?pattern=NP&trees=x", "{}", "belongs in the body"),
     ] {
         let reply = ask(path, JSON, body);
         assert!(reply.status == 400 && reply.body.contains(problem), "{path} {body}: {reply:?}");

@@ -32,7 +32,7 @@ const QUOTED: &[(&str, &str)] = &[
     ),
     (
         "README.md",
-        "fifty GENIA trees took `english-small` from {few-trees-further|genia/dev,english-small,accurate,0|f1} to \
+        "fifty GENIA trees raised `english-small`'s F1 from {few-trees-further|genia/dev,english-small,accurate,0|f1} to \
          {few-trees-further|genia/dev,english-small,accurate,50|f1}",
     ),
     (

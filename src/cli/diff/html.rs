@@ -11,7 +11,9 @@ use crate::cli::notes::grouped;
 use crate::cli::page::{self, TREE_SCRIPT, TreeData, charts};
 use crate::eval::report::compare::p_value;
 use crate::eval::significance::{Comparison, Settings, compare};
-use crate::eval::{Confusion, Counts, ErrorClass, Evaluation, LENGTHS, ParseError, Totals};
+use crate::eval::{
+    Confusion, Counts, ErrorClass, Evaluation, LENGTHS, LabelConfusion, ParseError, Totals,
+};
 use crate::sort::stable_sort_by_key;
 use crate::tree::Tree;
 
@@ -199,8 +201,8 @@ fn table(name: &'static str, System { evaluation, errors }: &System) -> SystemTa
         gain: format!("{:+.2}", counts.f1_mended(totals) - totals.f1()),
     };
     let Confusion { labels, rows, spurious } = Confusion::new(evaluation, errors, LABELS);
-    let row = |(at, (counts, others, missed)): (usize, (Vec<u64>, u64, u64))| {
-        let cells = labels.iter().zip(counts).enumerate();
+    let row = |(at, LabelConfusion { by_label, others, missed }): (usize, LabelConfusion)| {
+        let cells = labels.iter().zip(by_label).enumerate();
         let cell = |(test, (label, count)): (usize, (&String, u64))| {
             let is_right = test == at;
             Cell { label: label.clone(), count, is_right, heat: heat(count, is_right) }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::{Found, Sentence, SentenceParse, System};
-use crate::eval::ParseError;
+use crate::eval::{ParseError, Relabelled};
 use crate::tree::{NodeId, Tree};
 
 #[derive(Serialize)]
@@ -81,7 +81,7 @@ fn system(System { evaluation, errors }: &System) -> SystemRow<'_> {
         spurious: counts.spurious,
         f1_mended: counts.f1_mended(totals),
     };
-    let label = |(gold, test, count)| LabelRow { gold, test, count };
+    let label = |Relabelled { gold, test, count }| LabelRow { gold, test, count };
     SystemRow {
         f1: totals.f1(),
         sentences: totals.sentences,

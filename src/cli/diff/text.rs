@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::side_by_side;
 use super::{Found, Sentence, SentenceParse, System, names};
-use crate::eval::{ClassCounts, ErrorClass, ParseError};
+use crate::eval::{ClassCounts, ErrorClass, ParseError, Relabelled};
 
 /// How many changes of labels are listed.
 const CHANGES: usize = 10;
@@ -67,7 +67,7 @@ fn changes(systems: &[System], out: &mut impl Write) -> io::Result<()> {
             continue;
         }
         writeln!(out, "\n{:12}{:12}{:>9}", "gold label", "test label", count(name))?;
-        for (gold, test, count) in changes.iter().take(CHANGES) {
+        for Relabelled { gold, test, count } in changes.iter().take(CHANGES) {
             writeln!(out, "{gold:12}{test:12}{count:9}")?;
         }
     }

@@ -10,16 +10,21 @@ const NEAR: usize = 32;
 const FAR: usize = 1 << 14;
 
 /// Equal characters: where they begin on either side, and how many they are.
-pub(super) type EqualRange = (usize, usize, usize);
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct EqualRun {
+    pub(super) gold: usize,
+    pub(super) test: usize,
+    pub(super) length: usize,
+}
 
 /// Aligns equal characters; linear in the length of both texts.
-pub(super) fn aligned(gold: &[char], test: &[char]) -> Vec<EqualRange> {
-    let (mut runs, mut at): (Vec<EqualRange>, _) = (Vec::new(), (0, 0));
+pub(super) fn aligned(gold: &[char], test: &[char]) -> Vec<EqualRun> {
+    let (mut runs, mut at): (Vec<EqualRun>, _) = (Vec::new(), (0, 0));
     while at.0 < gold.len() && at.1 < test.len() {
-        let equal = gold[at.0..].iter().zip(&test[at.1..]).take_while(|(a, b)| a == b).count();
-        if equal > 0 {
-            runs.push((at.0, at.1, equal));
-            at = (at.0 + equal, at.1 + equal);
+        let length = gold[at.0..].iter().zip(&test[at.1..]).take_while(|(a, b)| a == b).count();
+        if length > 0 {
+            runs.push(EqualRun { gold: at.0, test: at.1, length });
+            at = (at.0 + length, at.1 + length);
             continue;
         }
         at = next_anchor(gold, test, at);
@@ -34,19 +39,20 @@ fn extended(
     gold: &[char],
     test: &[char],
     (mut g, mut t): (usize, usize),
-    runs: &mut Vec<EqualRange>,
+    runs: &mut Vec<EqualRun>,
 ) -> (usize, usize) {
     let mut taken = 0;
     while g > 0 && t > 0 && gold[g - 1] == test[t - 1] {
-        let (gold_end, test_end) = runs.last().map_or((0, 0), |run| (run.0 + run.2, run.1 + run.2));
+        let end = |run: &EqualRun| (run.gold + run.length, run.test + run.length);
+        let (gold_end, test_end) = runs.last().map_or((0, 0), end);
         if g == gold_end || t == test_end {
             if taken == ANCHOR {
                 break;
             }
             taken += 1;
             let Some(run) = runs.last_mut() else { break };
-            run.2 -= 1;
-            if run.2 == 0 {
+            run.length -= 1;
+            if run.length == 0 {
                 runs.pop();
             }
         }

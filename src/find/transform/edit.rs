@@ -205,9 +205,14 @@ impl EditedTree {
 
     /// Puts a node below another, or beside it.
     fn put(&mut self, operation: &str, node: usize, other: usize, side: Side) -> Outcome {
+        let too_few = |n: usize| format!("`{operation}`: the node has only {n} children");
         let (parent, at) = match side {
             Side::Child(at) => (other, at),
-            Side::ChildFromLast(at) => (other, self.nodes[other].children.len().saturating_sub(at)),
+            Side::ChildFromLast(at) => {
+                let n = self.nodes[other].children.len();
+                let at = n.checked_sub(at).ok_or_else(|| too_few(n))?;
+                (other, at)
+            }
             Side::Left | Side::Right => {
                 let Some(parent) = self.nodes[other].parent else {
                     return Err(format!("`{operation}` puts a node beside the root"));
@@ -221,7 +226,7 @@ impl EditedTree {
         }
         let n = self.nodes[parent].children.len();
         if at > n {
-            return Err(format!("`{operation}`: the node has only {n} children"));
+            return Err(too_few(n));
         }
         self.nodes[parent].children.insert(at, node);
         self.nodes[node].parent = Some(parent);
@@ -357,6 +362,10 @@ impl NewLabel {
             new.push_str(&label[rest..whole.start()]);
             let mut parts = replacement.chars().peekable();
             while let Some(part) = parts.next() {
+                if part == '\\' {
+                    new.push(parts.next().unwrap_or(part));
+                    continue;
+                }
                 let group = (part == '$').then(|| parts.next_if(char::is_ascii_digit)).flatten();
                 match group.and_then(|digit| digit.to_digit(10)) {
                     Some(group) => {

@@ -25,10 +25,14 @@ use edit::EditedTree;
 use operation::Operation;
 use std::ops::ControlFlow::Break;
 
-/// How often a rule may be applied to a tree, for each of its nodes and tokens, and at most.
-const MAX_STEPS: (usize, usize) = (20, 100_000);
-/// How much larger rules may make a tree, and by how much at least: in nodes, and bytes of labels and words.
-const MAX_GROWTH: (usize, usize) = (20, 1_000_000);
+/// The most changes by one rule for each node and token of a tree.
+const STEPS_PER_NODE: usize = 20;
+/// The most changes by one rule, whatever the tree.
+const MAX_STEPS: usize = 100_000;
+/// A changed tree may be this many times as large as before, in nodes and bytes of labels and words,
+const GROWTH_FACTOR: usize = 20;
+/// and this much larger.
+const GROWTH_ALLOWANCE: usize = 1_000_000;
 
 /// A list of rules.
 #[derive(Debug, Clone)]
@@ -140,10 +144,10 @@ impl Changer<'_> {
     /// # Errors
     /// When the result is no tree, or a rule goes on without end.
     pub fn change(&mut self, mut tree: Tree) -> Result<Tree> {
-        let most_size = MAX_GROWTH.0 * edit::size(&tree) + MAX_GROWTH.1;
+        let most_size = GROWTH_FACTOR * edit::size(&tree) + GROWTH_ALLOWANCE;
         for (rule, searcher) in &mut self.searchers {
             let size = tree.nodes().len() + tree.tokens().len() + 1;
-            let most = (MAX_STEPS.0 * size).min(MAX_STEPS.1);
+            let most = (STEPS_PER_NODE * size).min(MAX_STEPS);
             let mut steps = 0;
             while let Some(changed) = step(rule, searcher, &tree, most_size)? {
                 tree = changed;
@@ -213,6 +217,14 @@ mod tests {
             (
                 "/^VB(.)$/=v\n\nrelabel v /^VB(.)$/V-$1/",
                 "(S (NP (DT the) (NN dog)) (VP (V-Z barks) (ADVP (RB now))) (. .))",
+            ),
+            (
+                "/^VB(.)$/=v\n\nrelabel v /^(VBZ)$/$1\\$\\//",
+                "(S (NP (DT the) (NN dog)) (VP (VBZ$/ barks) (ADVP (RB now))) (. .))",
+            ),
+            (
+                "DT=d\n\nrelabel d /PRP\\$/",
+                "(S (NP (PRP$ the) (NN dog)) (VP (VBZ barks) (ADVP (RB now))) (. .))",
             ),
             (
                 "barks=w\n\nrelabel w /sings/",
@@ -285,6 +297,7 @@ mod tests {
             ("/^NP/=n\n\nrelabel n /(.*)/$1$1/", "r:1: the tree has grown to "),
             (&format!("NP=n\n\n{}", "insert n >1 n\n".repeat(60)), "r:1: the tree has grown to "),
             ("S=s\n\ndelete s", "r:1: `delete` takes the root away"),
+            ("NP=n\n\ninsert (JJ old) >-4 n", "r:1: `insert`: the node has only 2 children"),
             ("S=s\n\nexcise s s", "r:1: `excise` leaves 3 roots"),
             (
                 "NP=n\n\nexcise n n\n\nVBZ=v\n\nexcise v v",

@@ -33,6 +33,15 @@ pub(super) enum NewLabel {
     Substitution(Box<Regex>, String),
 }
 
+/// A text without the backslashes that escape characters in it.
+fn unescaped(text: &str) -> String {
+    let (mut plain, mut chars) = (String::new(), text.chars());
+    while let Some(c) = chars.next() {
+        plain.push(if c == '\\' { chars.next().unwrap_or(c) } else { c });
+    }
+    plain
+}
+
 /// What is put somewhere.
 #[derive(Debug, Clone)]
 pub(super) enum Source {
@@ -175,9 +184,9 @@ impl Reader<'_, '_> {
         self.scanner.eat_here("/");
         let first = self.up_to_slash(start)?;
         if !self.scanner.skip_space() {
-            return Ok(NewLabel::Label(first.replace("\\/", "/").into()));
+            return Ok(NewLabel::Label(unescaped(&first).into()));
         }
-        let replacement = self.up_to_slash(start)?.replace("\\/", "/");
+        let replacement = self.up_to_slash(start)?;
         let regex = Regex::new(&first.replace("\\/", "/")).map_err(|problem| {
             let problem = problem.to_string().lines().map(str::trim).collect::<Vec<_>>().join(" ");
             self.scanner.error_at(start, format!("this is no expression: {problem}"))

@@ -48,8 +48,9 @@ pub(super) struct Document {
     is_tokenized: bool,
     tokenizer: Tokenizer,
     splitter: Splitter,
-    /// The text that has been given to the splitter, in bytes and in code points.
-    read: Position,
+    /// How much of the text has been given to the splitter.
+    read_bytes: usize,
+    read_points: u64,
     ended: bool,
     found: VecDeque<TextSentence>,
     /// Where the last token ended.
@@ -92,7 +93,8 @@ impl Document {
             is_tokenized,
             splitter: Splitter::new(tokenizer.clone()),
             tokenizer,
-            read: Position::default(),
+            read_bytes: 0,
+            read_points: 0,
             ended: false,
             found: VecDeque::new(),
             last: Position::default(),
@@ -118,15 +120,15 @@ impl Document {
 
     /// Reads the next line, or the whole text if it is one sentence.
     fn read_more(&mut self) {
-        let rest = &self.text[self.read.byte..];
+        let rest = &self.text[self.read_bytes..];
         let line = match self.sentences {
             Sentences::One => rest,
             _ => rest.split_inclusive('\n').next().unwrap_or_default(),
         };
-        let (before, is_one) = (self.read.points, self.is_one());
+        let (before, is_one) = (self.read_points, self.is_one());
         self.ended = line.is_empty();
         if self.is_tokenized {
-            self.found.extend(words(line, (before, is_one), &self.tokenizer));
+            self.found.extend(words(line, before, is_one, &self.tokenizer));
         } else if is_one {
             let sentence = self.tokenizer.one_sentence(line);
             self.found.extend(sentence.map(|sentence| sentence.after(before)));
@@ -136,8 +138,8 @@ impl Document {
         if !self.is_tokenized && (self.ended || self.sentences == Sentences::FoundInLines) {
             self.splitter.end_paragraph();
         }
-        self.read.points += line.chars().count() as u64;
-        self.read.byte += line.len();
+        self.read_points += line.chars().count() as u64;
+        self.read_bytes += line.len();
     }
 
     fn is_one(&self) -> bool {
@@ -178,7 +180,7 @@ impl Iterator for Document {
 }
 
 /// The words between white space, as one sentence or up to each word that ends one.
-fn words(line: &str, (before, is_one): (u64, bool), tokenizer: &Tokenizer) -> Vec<TextSentence> {
+fn words(line: &str, before: u64, is_one: bool, tokenizer: &Tokenizer) -> Vec<TextSentence> {
     let mut sentences = Vec::new();
     let (mut tokens, mut spans) = (Vec::new(), Vec::new());
     let (mut points, mut byte) = (before, 0);

@@ -57,14 +57,14 @@ pub(super) async fn annotate(
     head: &Parts,
     body: Incoming,
 ) -> std::result::Result<Reply, Refusal> {
-    let (properties, model) = checked(shared, head)?;
+    let Checked { properties, model } = checked(shared, head)?;
     let (annotations, missing) = annotations(&properties)?;
     if annotations.pos && !shared.models[model].parser.has_tagger() {
         let name = &shared.models[model].name;
         return Err(Refusal::bad(format!("the model {name} has no tagger, which words need")));
     }
-    let (document, is_long, share) =
-        read_document(shared, head, body, (&properties, model)).await?;
+    let Received { document, is_long, share } =
+        read_document(shared, head, body, &properties, model).await?;
     let room = shared.pool.admit()?;
     let render = Json { annotations, max_words: shared.settings.max_words };
     let asked = Asked { model, render, items: Box::new(document), is_long };
@@ -74,7 +74,12 @@ pub(super) async fn annotate(
 }
 
 /// The properties of a request, and the model that they ask for.
-fn checked(shared: &Shared, head: &Parts) -> std::result::Result<(Properties, usize), Refusal> {
+struct Checked {
+    properties: Properties,
+    model: usize,
+}
+
+fn checked(shared: &Shared, head: &Parts) -> std::result::Result<Checked, Refusal> {
     let properties =
         Properties::of_query(head.uri.query().unwrap_or_default()).map_err(Refusal::bad)?;
     let format = properties.get("outputFormat").unwrap_or("json");
@@ -89,31 +94,36 @@ fn checked(shared: &Shared, head: &Parts) -> std::result::Result<(Properties, us
         return Err(Refusal::bad(problem));
     }
     let model = model(shared, &properties)?;
-    Ok((properties, model))
+    Ok(Checked { properties, model })
 }
 
-/// The text of a request as sentences, whether it is long, and what it takes of the budget of all bodies.
+/// The text of a request.
+struct Received {
+    document: Document,
+    is_long: bool,
+    /// What it takes of the budget of all bodies.
+    share: Share,
+}
+
 async fn read_document(
     shared: &Shared,
     head: &Parts,
     body: Incoming,
-    (properties, model): (&Properties, usize),
-) -> std::result::Result<(Document, bool, Share), Refusal> {
+    properties: &Properties,
+    model: usize,
+) -> std::result::Result<Received, Refusal> {
     let is_form = media_type(head)? == "application/x-www-form-urlencoded";
     let (body, share) = body::read(shared, body).await?;
     let is_long = body.len() > LONG;
-    let body = if is_form { query::decoded(&body) } else { body };
-    let text = String::from_utf8(body).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        Refusal::bad(format!("the text is not UTF-8 at byte {}", at + 1))
-    })?;
+    let text = body::text(if is_form { query::decoded(&body) } else { body })?;
     let is_tokenized =
         properties.is("tokenize.whitespace") || properties.is("tokenize.pretokenized");
     let tokenizer = shared.models[model].parser.tokenizer();
     if let Some(problem) = tokenizer.refuses(&text).filter(|_| !is_tokenized) {
         return Err(Refusal::bad(problem));
     }
-    Ok((Document::new(text, sentences(properties), is_tokenized, tokenizer), is_long, share))
+    let document = Document::new(text, sentences(properties), is_tokenized, tokenizer);
+    Ok(Received { document, is_long, share })
 }
 
 /// The annotations computed for each sentence.

@@ -9,7 +9,7 @@ use super::super::query;
 pub(super) struct Properties(BTreeMap<String, String>);
 
 impl Properties {
-    /// Those of a query: of `properties` or `props`, and all other parameters, which count if both are given.
+    /// Those of a query: of `properties` or `props`, and all other parameters, which win over the map.
     ///
     /// # Errors
     /// When the map cannot be read; says why.

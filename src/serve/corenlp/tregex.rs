@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::document::Sentence;
-use super::{brackets, checked, read_document};
+use super::{Checked, Received, brackets, checked, read_document};
 use crate::error::{Error, Result};
 use crate::find::{Match, Position};
 use crate::found::Search;
@@ -28,7 +28,7 @@ pub(in crate::serve) async fn tregex(
     head: &Parts,
     body: Incoming,
 ) -> std::result::Result<Reply, Refusal> {
-    let (properties, model) = checked(shared, head)?;
+    let Checked { properties, model } = checked(shared, head)?;
     let pairs = query::pairs(head.uri.query().unwrap_or_default());
     let pattern = pairs.into_iter().find(|(name, _)| name == "pattern").map(|(_, value)| value);
     let served = &shared.models[model];
@@ -36,8 +36,8 @@ pub(in crate::serve) async fn tregex(
         let problem = format!("the model {} has no tagger, which words need", served.name);
         return Err(Refusal::bad(problem));
     }
-    let (document, is_long, share) =
-        read_document(shared, head, body, (&properties, model)).await?;
+    let Received { document, is_long, share } =
+        read_document(shared, head, body, &properties, model).await?;
     let room = shared.pool.admit()?;
     let search = pattern::compile(pattern, served.heads.clone(), false).await?;
     let render = Matches { search, max_words: shared.settings.max_words };
