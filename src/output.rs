@@ -125,6 +125,7 @@ impl Destination {
         if path.metadata().is_ok_and(|existing| is_pipe(existing.file_type())) {
             return Ok(Self::Pipe(path.to_owned()));
         }
+        let is_descriptor = is_descriptor(path);
         let path = resolved(path);
         let Ok(existing) = path.metadata() else {
             if path.is_symlink() {
@@ -143,6 +144,11 @@ impl Destination {
         }
         if is_device(existing.file_type()) {
             let problem = "this is a device: name a file, or a pipe";
+            return Err(io::Error::new(ErrorKind::InvalidInput, problem));
+        }
+        if is_descriptor {
+            // Its other users would go on writing to the file that is replaced.
+            let problem = "this is an open file: name the file itself, or write to standard output";
             return Err(io::Error::new(ErrorKind::InvalidInput, problem));
         }
         Ok(Self::File(path))
@@ -180,6 +186,20 @@ fn folder(path: &Path) -> &Path {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     }
+}
+
+/// Whether a path names a file that the program has open, such as `/dev/stdout`.
+fn is_descriptor(path: &Path) -> bool {
+    let mut path = path.to_path_buf();
+    for _ in 0..MAX_LINKS {
+        let folder = folder(&path).canonicalize().unwrap_or_default();
+        if folder == Path::new("/dev/fd") || folder.starts_with("/proc") && folder.ends_with("fd") {
+            return true;
+        }
+        let Ok(target) = path.read_link() else { return false };
+        path = folder.join(target);
+    }
+    false
 }
 
 fn is_device(kind: FileType) -> bool {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use same_file::Handle;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -33,7 +34,10 @@ impl OutArg {
         &self,
         inputs: impl IntoIterator<Item = &'p PathBuf>,
     ) -> anyhow::Result<Out> {
-        let Some(path) = self.file() else { return Ok(Out::stdout()) };
+        let Some(path) = self.file() else {
+            refuse_redirection(inputs)?;
+            return Ok(Out::stdout());
+        };
         refuse_input("--out", path, inputs)?;
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
         match ending.as_deref() {
@@ -90,6 +94,27 @@ impl OutArg {
     fn file(&self) -> Option<&PathBuf> {
         self.out.as_ref().filter(|path| path.as_os_str() != "-")
     }
+}
+
+/// Refuses standard output that is redirected to one of the inputs: it would be read again as it grows.
+fn refuse_redirection<'p>(inputs: impl IntoIterator<Item = &'p PathBuf>) -> anyhow::Result<()> {
+    let is_file = |handle: &Handle| handle.as_file().metadata().is_ok_and(|found| found.is_file());
+    let Some(output) = Handle::stdout().ok().filter(is_file) else { return Ok(()) };
+    let inputs: Vec<PathBuf> = inputs.into_iter().cloned().collect();
+    let files = expand(&inputs).unwrap_or_default().found;
+    for file in files.into_iter().chain([Input::Stdin]) {
+        let opened = match &file {
+            Input::File(path) if path.is_file() => Handle::from_path(path),
+            Input::Stdin => Handle::stdin(),
+            Input::File(_) => continue,
+        };
+        anyhow::ensure!(
+            opened.map_or(true, |opened| opened != output),
+            "{}: standard output goes to this input: write to another file",
+            file.name()
+        );
+    }
+    Ok(())
 }
 
 /// Refuses an output folder that has inputs in it, or is in one: files, folders or patterns.

@@ -72,7 +72,7 @@ impl Part {
     ) -> anyhow::Result<(Self, Option<Done<T>>)> {
         let target = resolved(path);
         let [part, note] = beside(&target);
-        crate::output::check(&target)?;
+        crate::output::check(path)?;
         for file in [&target, &part, &note] {
             ensure!(
                 file.symlink_metadata().map_or(true, |found| found.is_file()),

@@ -8,16 +8,17 @@ use rand::rngs::ChaCha8Rng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 
-use crate::Result;
 use crate::classifier::Instances;
 use crate::classifier::boosting::Candidates;
 use crate::decode::{GoldStep, Problem, follow_gold};
 use crate::feature::{Extractor, Row, Templates, extract};
+use crate::observer::{Event, Observer};
 use crate::oracle::{Example, OracleKind, oracle};
 use crate::parallel;
 use crate::scorer::{Configuration, Unscored};
 use crate::sort::stable_sort_by_key;
 use crate::transition::{Action, Focus, TransitionSystem};
+use crate::{Error, Result};
 
 /// How candidates are sampled.
 #[derive(Debug, Clone, Copy)]
@@ -47,18 +48,17 @@ pub struct CandidateCounts {
 const MAX_CHUNK_WORDS: usize = 2_000;
 
 /// Collects the candidates of all configurations along one derivation of each tree. Classes are action codes, below
-/// `n_classes`. The result does not depend on the number of threads. `progress` receives the number of trees
-/// processed and may end the collection by an error.
+/// `n_classes`. The result does not depend on the number of threads.
 ///
 /// # Errors
-/// If the system cannot build a tree, and those of `progress`.
+/// If the system cannot build a tree, and [`Error::Stopped`] if the observer stops the collection.
 pub fn collect(
     system: &dyn TransitionSystem,
     examples: &[Example],
     templates: &Templates,
     n_classes: usize,
     sampling: Sampling,
-    mut progress: impl FnMut(usize) -> Result<()>,
+    observer: &dyn Observer,
 ) -> Result<(Candidates, CandidateCounts)> {
     let extractor = Extractor::new(templates);
     let columns = templates.columns();
@@ -78,6 +78,7 @@ pub fn collect(
                     rng,
                     places,
                     row: Row::default(),
+                    observer,
                 };
                 walk.follow(&chunk[at], Path::new(Instances::new(columns.clone(), 0)))
             });
@@ -94,7 +95,11 @@ pub fn collect(
             counts.kept += path.kept.len() as u64;
         }
         done += chunk.len();
-        progress(done)?;
+        let total = examples.len() as u64;
+        observer.event(Event::Progress { done: done as u64, total, unit: "sentences" });
+        if observer.is_stopped() {
+            return Err(Error::Stopped);
+        }
     }
     Ok((candidates, counts))
 }
@@ -144,16 +149,18 @@ struct CandidateWalk<'a> {
     rng: ChaCha8Rng,
     places: &'a mut extract::Scratch,
     row: Row,
+    observer: &'a dyn Observer,
 }
 
 impl CandidateWalk<'_> {
+    /// Follows a derivation, to its end unless it is stopped.
     fn follow(&mut self, Example { sentence, tree }: &Example, mut path: Path) -> Result<Path> {
         let oracle = oracle(self.system, tree, OracleKind::DynamicIfAny)?;
         let mut seen = Vec::new();
         let problem = Problem { system: self.system, sentence };
         follow_gold(problem, &*oracle, &mut Unscored, &mut |step, _| {
             let GoldStep { at, legal, optimal, .. } = step;
-            let next = *optimal.choose(&mut self.rng)?;
+            let next = *optimal.choose(&mut self.rng).filter(|_| !self.observer.is_stopped())?;
             seen.clear();
             seen.extend(legal.iter().filter_map(|&action| {
                 let focus = at.focused_view(action).focus?;

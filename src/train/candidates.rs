@@ -18,6 +18,8 @@ use crate::transition::TransitionSystem;
 const THRESHOLD_FACTOR: f64 = std::f64::consts::SQRT_2;
 /// Calibration stops once F1 trails the best by more than this, in percentage points.
 const MAX_LOSS: f64 = 10.0;
+/// Longer sentences are noted; the system was published for sentences of up to 15 words.
+const LONG_SENTENCE: usize = 100;
 
 /// Trains boosted decision trees.
 ///
@@ -114,15 +116,18 @@ impl Run<'_> {
     fn fit_labels(&self, wanted: &[Option<&str>]) -> Result<Vec<Option<Ensemble>>> {
         let Self { session, params, .. } = self;
         let Components { system, templates, .. } = session.components;
-        let (observer, total) = (session.observer, session.examples.len() as u64);
-        let progress = |done: usize| {
-            observer.event(Event::Progress { done: done as u64, total, unit: "sentences" });
-            if observer.is_stopped() { Err(Error::Stopped) } else { Ok(()) }
-        };
+        let observer = session.observer;
+        let longest = session.examples.iter().map(|example| example.sentence.len()).max();
+        if let Some(n) = longest.filter(|&n| n > LONG_SENTENCE) {
+            observer.event(Event::Note(&format!(
+                "a training sentence has {n} words; time and memory grow with the square of its length: \
+                 max_words={LONG_SENTENCE} leaves longer ones out"
+            )));
+        }
         let sampling = Sampling { seed: session.seed, negative_sampling: params.negative_sampling };
         let n_classes = wanted.len();
         let (candidates, counts) =
-            collect(system, session.examples, templates, n_classes, sampling, progress)?;
+            collect(system, session.examples, templates, n_classes, sampling, observer)?;
         session.log(&candidates_line(&counts, params.negative_sampling, candidates.n_rows()));
         let (design, labelled) = candidates.finish(params.min_count);
         session.log(&design.summary());

@@ -1,6 +1,6 @@
 //! The replay of all training trees before training starts: trees that the system cannot rebuild are reported.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::model::TrainingSummary;
 use crate::observer::{Event, Observer};
 use crate::oracle::Example;
@@ -101,7 +101,8 @@ fn report(
     let facts: Vec<String> =
         system.facts().into_iter().map(|(name, value)| format!("{name}: {value}")).collect();
     observer.event(Event::Milestone(&format!(
-        "replayed {trees} trees ({decisions} actions), {} cannot be rebuilt; {}",
+        "replayed {} ({decisions} actions), {} cannot be rebuilt; {}",
+        counted(*trees, "tree"),
         skipped.len(),
         facts.join(", ")
     )));

@@ -42,8 +42,16 @@ const BZIP2_BLOCKS: [&[u8]; 2] = [b"1AY&SY", b"\x17rE8P\x90"];
 /// # Errors
 /// When the stream fails, is compressed by another program than gzip, is UTF-16 or UTF-32, or is a document.
 pub(super) fn plain(
+    stream: Box<dyn Read + Send>,
+    name: Option<&str>,
+) -> io::Result<Box<dyn Read + Send>> {
+    opened(stream, name, false)
+}
+
+fn opened(
     mut stream: Box<dyn Read + Send>,
     name: Option<&str>,
+    is_decompressed: bool,
 ) -> io::Result<Box<dyn Read + Send>> {
     let (start, is_all) = beginning(&mut stream)?;
     let found = kind(&start);
@@ -54,9 +62,11 @@ pub(super) fn plain(
     let problem = match found {
         None => return Ok(stream),
         // A concatenation of compressed files (`cat a.gz b.gz`) is one file.
-        Some(Kind::Gzip) => {
-            return Ok(Box::new(Gunzip(MultiGzDecoder::new(BufReader::new(stream)))));
+        Some(Kind::Gzip) if !is_decompressed => {
+            let stream = Box::new(Gunzip(MultiGzDecoder::new(BufReader::new(stream))));
+            return opened(stream, None, true);
         }
+        Some(Kind::Gzip) => "compressed twice: decompress it once".to_owned(),
         Some(Kind::Other(program)) => {
             let name = name.map(|name| format!(" '{name}'")).unwrap_or_default();
             format!(
@@ -136,6 +146,8 @@ fn kind(start: &[u8]) -> Option<Kind> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
 
     #[test]
@@ -145,6 +157,20 @@ mod tests {
             let mut read = String::new();
             plain(Box::new(text.as_bytes()), None).unwrap().read_to_string(&mut read).unwrap();
             assert_eq!(read, text);
+        }
+    }
+
+    #[test]
+    fn what_is_compressed_is_examined_too() {
+        let gzip = |bytes: &[u8]| {
+            let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            out.write_all(bytes).unwrap();
+            out.finish().unwrap()
+        };
+        let utf_16 = gzip(b"\xff\xfea\0b\0");
+        for (bytes, says) in [(utf_16, "UTF-16 text"), (gzip(&gzip(b"a")), "compressed twice")] {
+            let problem = plain(Box::new(Cursor::new(bytes)), Some("a.gz")).err().unwrap();
+            assert!(problem.to_string().starts_with(says), "{problem}");
         }
     }
 

@@ -378,9 +378,9 @@ mod tests {
             "e:29:1: the next sentence begins",
             "e:30:1: 3 columns instead of 5",
             "(VROOT (C c))",
-            "e:35:1: the next sentence begins",
+            "e:36:1: the next sentence begins",
             "(VROOT (D #BOS))",
-            "e:40:1: the text ends inside the sentence",
+            "e:41:1: the text ends inside the sentence",
             "end",
         ] {
             let found = next();

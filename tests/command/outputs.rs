@@ -89,6 +89,36 @@ fn inputs_other_outputs_folders_and_devices_are_refused_and_nothing_is_touched()
 }
 
 #[test]
+fn standard_output_is_no_input_and_no_file_to_replace() {
+    let folder = workshop();
+    let append = |name: &str| {
+        let file = fs::OpenOptions::new().append(true).open(folder.path().join(name)).unwrap();
+        Stdio::from(file)
+    };
+    let before = contents(folder.path());
+    for (line, says) in [
+        ("tree a.mrg", "a.mrg: standard output goes to this input"),
+        ("find NP b.mrg link", "link: standard output goes to this input"),
+        ("tree b.mrg -o /dev/stdout", "/dev/stdout: this is an open file"),
+        ("parse --model m.srm in.txt -o /proc/self/fd/1", "/fd/1: this is an open file"),
+        ("parse --model m.srm in.txt --resume -o /dev/stdout", "/dev/stdout: this is an open file"),
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        let mut command = interruptible();
+        command.args(words).current_dir(folder.path()).stdout(append("a.mrg"));
+        let output = command.stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
+        let said = text(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(says), "{line}: {said}");
+    }
+    let input = fs::File::open(folder.path().join("in.txt")).unwrap();
+    let mut command = interruptible();
+    command.args(["parse", "--model", "m.srm"]).current_dir(folder.path());
+    let status = command.stdin(input).stdout(append("in.txt")).status().unwrap();
+    assert_eq!(status.code(), Some(2));
+    assert!(contents(folder.path()) == before);
+}
+
+#[test]
 fn a_pipe_is_written_and_a_link_leads_to_its_file() {
     let folder = workshop();
     let (status, said) = run(folder.path(), "tree b.mrg -o link");

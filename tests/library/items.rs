@@ -10,6 +10,7 @@ use srparse::decode::{Cursor, Decoded, Method, PathScore, Problem, Search, Unfin
 use srparse::feature::{Extractor, Row, Templates, extract};
 use srparse::inspect::margins::margins;
 use srparse::memory::Sections;
+use srparse::observer::Silent;
 use srparse::oracle::Example;
 use srparse::oracle::replay::same_brackets;
 use srparse::parser::Worker;
@@ -34,10 +35,6 @@ fn templates() -> Templates {
     Templates::named("turian-2005").unwrap()
 }
 
-fn go_on(_: usize) -> srparse::Result<()> {
-    Ok(())
-}
-
 /// The candidates of some trees.
 fn candidates(
     system: &Items,
@@ -46,7 +43,7 @@ fn candidates(
 ) -> (Candidates, CandidateCounts) {
     let sampling = Sampling { seed: 1, negative_sampling };
     let n_labels = system.tables().labels.len();
-    collect(system, &examples(trees), &templates(), n_labels, sampling, go_on).unwrap()
+    collect(system, &examples(trees), &templates(), n_labels, sampling, &Silent).unwrap()
 }
 
 /// The rows of the candidates of each label, and how many distinct ones there are.
