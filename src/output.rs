@@ -128,6 +128,10 @@ impl Destination {
         let is_descriptor = is_descriptor(path);
         let path = resolved(path);
         let Ok(existing) = path.metadata() else {
+            if is_descriptor {
+                let problem = "this is an open file that was deleted: name a file, or write to standard output";
+                return Err(io::Error::new(ErrorKind::InvalidInput, problem));
+            }
             if path.is_symlink() {
                 let problem = "this link leads back to itself: name a file";
                 return Err(io::Error::new(ErrorKind::InvalidInput, problem));

@@ -156,7 +156,9 @@ pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
         page::begin(&TreesPage::new(format!("Matches of {text}")), &mut out)?;
     }
     let make = || -> SentenceProcessor<'_, crate::Result<Hits>> {
-        let mut searcher = Searcher::new(&pattern).with_heads(&heads).once(args.once);
+        // A named node is one of many in a match.
+        let is_once = args.once && args.node.is_none();
+        let mut searcher = Searcher::new(&pattern).with_heads(&heads).once(is_once);
         Box::new(move |sentence| {
             let one = sentence?;
             search(args, &mut searcher, &one).map_err(|error| placed(error, &one))

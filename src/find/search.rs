@@ -149,7 +149,7 @@ impl Search<'_> {
     /// Meets what is left, in every way.
     fn solve(&mut self, rest: &Rest<'_>, sink: Sink<'_>) -> ControlFlow<End> {
         match *rest {
-            // A negated goal may have been given up, which is not met for that.
+            // A negated goal whose search was given up seems to hold: this may be no match.
             Rest::Nothing if self.memory.is_exhausted() => Break(End::TooLong),
             Rest::Nothing => sink(&self.memory.names).map_break(|()| End::Enough),
             Rest::Met(optional, rest) => {

@@ -66,7 +66,7 @@ fn opened(
             let stream = Box::new(Gunzip(MultiGzDecoder::new(BufReader::new(stream))));
             return opened(stream, None, true);
         }
-        Some(Kind::Gzip) => "compressed twice: decompress it once".to_owned(),
+        Some(Kind::Gzip) => "compressed again by gzip".to_owned(),
         Some(Kind::Other(program)) => {
             let name = name.map(|name| format!(" '{name}'")).unwrap_or_default();
             format!(
@@ -78,6 +78,11 @@ fn opened(
             format!("{encoding} text: convert it, as with iconv -f {encoding} -t UTF-8{name}")
         }
         Some(Kind::Document(what)) => format!("{what}, not plain text: save it as text first"),
+    };
+    let problem = if is_decompressed {
+        format!("decompress it with gzip -dc first: inside, it is {problem}")
+    } else {
+        problem
     };
     Err(io::Error::new(ErrorKind::Unsupported, problem))
 }
@@ -168,9 +173,11 @@ mod tests {
             out.finish().unwrap()
         };
         let utf_16 = gzip(b"\xff\xfea\0b\0");
-        for (bytes, says) in [(utf_16, "UTF-16 text"), (gzip(&gzip(b"a")), "compressed twice")] {
+        for (bytes, says) in
+            [(utf_16, "UTF-16 text"), (gzip(&gzip(b"a")), "compressed again by gzip")]
+        {
             let problem = plain(Box::new(Cursor::new(bytes)), Some("a.gz")).err().unwrap();
-            assert!(problem.to_string().starts_with(says), "{problem}");
+            assert!(problem.to_string().contains(says), "{problem}");
         }
     }
 

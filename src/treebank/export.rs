@@ -185,7 +185,7 @@ impl FormatReader for ExportReader {
                     if !self.lines.advance()? {
                         return Ok(None);
                     }
-                    if self.lines.bytes().starts_with(b"#BOS") {
+                    if self.lines.decode().is_ok_and(|line| begins_sentence(&line)) {
                         return self.sentence().map(Some);
                     }
                 }
@@ -233,12 +233,16 @@ impl FormatReader for ExportReader {
     }
 }
 
-/// The columns of a line.
-/// Whether a line begins a sentence: with a tab, it may also be a word, which has more columns.
+/// Whether a line begins a sentence: with a tab it may also be a word, whose other columns are not all numbers.
 fn begins_sentence(line: &str) -> bool {
-    line.starts_with("#BOS ") || (line.starts_with("#BOS\t") && columns(line).count() < 5)
+    let is_number = |column: &str| column.bytes().all(|byte| byte.is_ascii_digit());
+    line.starts_with("#BOS ")
+        || line.strip_prefix("#BOS\t").is_some_and(|rest| {
+            columns(rest).take_while(|column| !column.starts_with("%%")).all(is_number)
+        })
 }
 
+/// The columns of a line.
 fn columns(line: &str) -> impl Iterator<Item = &str> {
     line.split(is_space).filter(|column| !column.is_empty())
 }
@@ -359,7 +363,7 @@ mod tests {
                      #BOS 3\na B -- -- 501\n#EOS 3\n#BOS 4\n#500 S -- -- 501\n#501 S -- -- 500\na B -- -- 0\n#EOS 4\n\
                      #BOS 5\n#500 S -- -- 0\n#500 S -- -- 0\n#EOS\n#BOS 6\n\xff\n#EOS\n#BOS 7\na A -- -- 0\n#EOS 7\n\
                      #BOS 8\na A -- -- 0\n#BOS 9\nb B --\n#BOS 10\nc C -- -- 0\n#EOS 10\n\
-                     #BOS 11\na A -- -- 0\n#BOS\t12\n#BOS\tD\t--\t--\t0\n#EOS 12\n#BOS 13\na A -- -- 0\n";
+                     #BOS 11\na A -- -- 0\n#BOS\t12\t2\t899973978\t0\n#BOS\tD\t--\t--\t0\n#EOS 12\n#BOS 13\na A -- -- 0\n";
         let mut reader = reader(text);
         let mut next = || match reader.read() {
             Ok(tree) => tree.map_or("end".to_owned(), |tree| tree.to_string()),

@@ -205,6 +205,9 @@ fn a_named_node_is_found_once_wherever_the_pattern_matches() {
     let folder = folder();
     let (_, out, _) = run(folder.path(), "find\tNP > VP=v\t--once\t--node\tv\t-c", tree);
     assert_eq!(out, "2\n");
+    let two = "(S (NP (N a)) (VP (NP (N b))))";
+    let (_, out, _) = run(folder.path(), "find\tS << NP=n\t--once\t--node\tn\t-c", two);
+    assert_eq!(out, "2\n");
     let flat = format!("(S{})", " (A a)".repeat(700));
     let (status, out, err) = run(folder.path(), "find\tA=a $ A\t--node\ta\t-c", &flat);
     assert_eq!((status, out.as_str()), (0, "489300\n"), "{err}");

@@ -88,6 +88,7 @@ fn inputs_other_outputs_folders_and_devices_are_refused_and_nothing_is_touched()
     }
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn standard_output_is_no_input_and_no_file_to_replace() {
     let folder = workshop();
@@ -113,8 +114,11 @@ fn standard_output_is_no_input_and_no_file_to_replace() {
     let input = fs::File::open(folder.path().join("in.txt")).unwrap();
     let mut command = interruptible();
     command.args(["parse", "--model", "m.srm"]).current_dir(folder.path());
-    let status = command.stdin(input).stdout(append("in.txt")).status().unwrap();
-    assert_eq!(status.code(), Some(2));
+    command.stdin(input).stdout(append("in.txt")).stderr(Stdio::piped());
+    let output = command.spawn().unwrap().wait_with_output().unwrap();
+    let said = text(&output.stderr);
+    let is_refused = said.contains("<stdin>: standard output goes to this input");
+    assert!(output.status.code() == Some(2) && is_refused, "{said}");
     assert!(contents(folder.path()) == before);
 }
 

@@ -87,8 +87,9 @@ const QUOTED: &[(&str, &str)] = &[
     ),
     (
         "docs/tuning.md",
-        "with everyday sentences | {english-stages|english-small before|craft/dev f1}, 86.59 before; `masc/dev` 85.53, 77.46 before; then \
-         {english|craft/dev|english-small f1}, {english|masc/dev|english-small f1} |",
+        "further with everyday sentences, taught by `english` | {english|craft/dev|english-small f1}, \
+         {english-stages|english-small before|craft/dev f1} before (p = 0.26); `masc/dev` \
+         {english|masc/dev|english-small f1}, {english-stages|english-small before|masc/dev f1} before",
     ),
 ];
 

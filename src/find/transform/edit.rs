@@ -205,7 +205,7 @@ impl EditedTree {
 
     /// Puts a node below another, or beside it.
     fn put(&mut self, operation: &str, node: usize, other: usize, side: Side) -> Outcome {
-        let too_few = |n: usize| format!("`{operation}`: the node has only {n} children");
+        let too_few = |n: usize| format!("`{operation}`: the node has too few children ({n})");
         let (parent, at) = match side {
             Side::Child(at) => (other, at),
             Side::ChildFromLast(at) => {

@@ -29,9 +29,9 @@ use std::ops::ControlFlow::Break;
 const STEPS_PER_NODE: usize = 20;
 /// The most changes by one rule, whatever the tree.
 const MAX_STEPS: usize = 100_000;
-/// A changed tree may be this many times as large as before, in nodes and bytes of labels and words,
+/// The factor by which rules may enlarge a tree, in nodes and bytes of labels and words.
 const GROWTH_FACTOR: usize = 20;
-/// and this much larger.
+/// How much a tree may grow besides, so that small trees have room.
 const GROWTH_ALLOWANCE: usize = 1_000_000;
 
 /// A list of rules.
@@ -297,7 +297,7 @@ mod tests {
             ("/^NP/=n\n\nrelabel n /(.*)/$1$1/", "r:1: the tree has grown to "),
             (&format!("NP=n\n\n{}", "insert n >1 n\n".repeat(60)), "r:1: the tree has grown to "),
             ("S=s\n\ndelete s", "r:1: `delete` takes the root away"),
-            ("NP=n\n\ninsert (JJ old) >-4 n", "r:1: `insert`: the node has only 2 children"),
+            ("NP=n\n\ninsert (JJ old) >-4 n", "r:1: `insert`: the node has too few children (2)"),
             ("S=s\n\nexcise s s", "r:1: `excise` leaves 3 roots"),
             (
                 "NP=n\n\nexcise n n\n\nVBZ=v\n\nexcise v v",
