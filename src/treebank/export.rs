@@ -185,7 +185,7 @@ impl FormatReader for ExportReader {
                     if !self.lines.advance()? {
                         return Ok(None);
                     }
-                    if self.lines.decode().is_ok_and(|line| begins_sentence(&line)) {
+                    if self.lines.bytes().starts_with(b"#BOS") {
                         return self.sentence().map(Some);
                     }
                 }

@@ -1,6 +1,8 @@
 //! The parser of items, as a whole: candidates, boosted trees, search.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 
 use rand::seq::IndexedRandom;
 use srparse::classifier::boosting::{BoostingParams, Candidates, Ensembles, Labelled, fit_labels};
@@ -10,7 +12,7 @@ use srparse::decode::{Cursor, Decoded, Method, PathScore, Problem, Search, Unfin
 use srparse::feature::{Extractor, Row, Templates, extract};
 use srparse::inspect::margins::margins;
 use srparse::memory::Sections;
-use srparse::observer::Silent;
+use srparse::observer::{Event, Observer, Silent};
 use srparse::oracle::Example;
 use srparse::oracle::replay::same_brackets;
 use srparse::parser::Worker;
@@ -44,6 +46,30 @@ fn candidates(
     let sampling = Sampling { seed: 1, negative_sampling };
     let n_labels = system.tables().labels.len();
     collect(system, &examples(trees), &templates(), n_labels, sampling, &Silent).unwrap()
+}
+
+/// Stops what it observes after so many questions.
+struct StopsAfter(AtomicU32);
+
+impl Observer for StopsAfter {
+    fn event(&self, _: Event<'_>) {}
+
+    fn is_stopped(&self) -> bool {
+        self.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_err()
+    }
+}
+
+#[test]
+fn a_stop_is_heeded_within_a_sentence() {
+    let tree: Tree = "(TOP (S (A (B b) (C c)) (A (B b) (C c)) (A (B b) (C c))))".parse().unwrap();
+    let trees = [tree];
+    let system = items(&trees, ItemOrder::LeftToRight);
+    let sampling = Sampling { seed: 1, negative_sampling: 1 };
+    let n_labels = system.tables().labels.len();
+    let observer = StopsAfter(AtomicU32::new(2));
+    let stopped =
+        collect(&system, &examples(&trees), &templates(), n_labels, sampling, &observer).err();
+    assert!(matches!(stopped, Some(srparse::Error::Stopped)), "{stopped:?}");
 }
 
 /// The rows of the candidates of each label, and how many distinct ones there are.
