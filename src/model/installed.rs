@@ -65,9 +65,10 @@ fn is_name(path: &Path) -> bool {
     path.to_str().is_some_and(|name| !name.is_empty() && !name.contains(['/', '\\', '.']))
 }
 
-/// The file of the installed model of a name, unless there is a file at this path.
+/// The file of the installed model of a name, unless there is a file at this path. A folder, such as that of a language's
+/// texts, hides no model.
 pub fn file(name: &Path) -> Option<PathBuf> {
-    if !is_name(name) || name.exists() {
+    if !is_name(name) || (name.exists() && !name.is_dir()) {
         return None;
     }
     let file = |folder: PathBuf| folder.join(name).with_extension(EXTENSION);

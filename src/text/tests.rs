@@ -281,6 +281,13 @@ fn abbreviations_of_a_language_end_no_sentence() {
         ],
     );
     check(of(Language::Dutch), &[("Dhr. De Vos zag o.a. Jan.", &["Dhr. De Vos zag o.a. Jan ."])]);
+    check(
+        of(Language::French),
+        &[
+            ("Il rate son vol.", &["Il rate son vol ."]),
+            ("Il lit vol. 5 ici.", &["Il lit vol. 5 ici ."]),
+        ],
+    );
     check(of(Language::Other), &[("Dhr. Vos zag Jan.", &["Dhr .", "Vos zag Jan ."])]);
 }
 

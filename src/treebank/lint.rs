@@ -127,7 +127,8 @@ impl<'c> Lint<'c> {
     /// Counts the words from which a lemma is removed.
     fn add_raw(&mut self, tree: &Tree, at: &Place) {
         let separator = self.cleaning.lemma_separator.as_str();
-        for token in tree.tokens().iter().filter(|token| has_letter(&token.word)) {
+        let is_word = |token: &&Token| has_letter(&token.word) && !self.cleaning.drops(&token.tag);
+        for token in tree.tokens().iter().filter(is_word) {
             self.raw_words += 1;
             if token.word.contains(separator) {
                 record(&mut self.cut, || bracketed(token), at);

@@ -82,9 +82,12 @@ fn a_model_is_found_by_its_name_in_the_first_folder_that_has_it() {
     assert!(problem.contains("the models are english, "), "{problem}");
     let problem = text(&parse("no/such.srm").code(2).get_output().stderr);
     assert!(!problem.contains("the models are"), "{problem}");
-    // Broken models say where they are; a file of the name itself comes first.
+    // Broken models say where they are; a file of the name itself comes first, a folder does not.
     let problem = text(&parse("broken").code(2).get_output().stderr);
     assert!(problem.contains(first.path().to_str().unwrap()), "{problem}");
+    std::fs::create_dir(work.path().join("mine")).unwrap();
+    parse("mine").success();
+    std::fs::remove_dir(work.path().join("mine")).unwrap();
     std::fs::write(work.path().join("mine"), "no model").unwrap();
     parse("mine").code(2);
 }

@@ -1,4 +1,4 @@
-//! The treebank of everyday English keeps what its README promises.
+//! The treebanks of everyday sentences keep what their README promises.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,9 +11,17 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data/everyday")
 }
 
-/// The trees for training and those for scores.
+/// The English trees for training and those for scores.
 fn both() -> [Vec<Tree>; 2] {
     ["train.mrg", "test.mrg"].map(|file| read(folder().join(file)))
+}
+
+/// The folders of languages, and `.`, that of English.
+fn languages() -> Vec<String> {
+    let entries = folder().read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let folders = entries.filter(|path| path.is_dir());
+    let names = folders.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned());
+    [".".to_owned()].into_iter().chain(names).collect()
 }
 
 fn sentence(tree: &Tree) -> String {
@@ -24,18 +32,28 @@ fn sentence(tree: &Tree) -> String {
 #[test]
 fn the_counts_are_those_of_the_readme() {
     let readme = std::fs::read_to_string(folder().join("README.md")).unwrap();
-    for (file, trees) in ["train.mrg", "test.mrg"].into_iter().zip(both()) {
-        let words: usize = trees.iter().map(|tree| tree.tokens().len()).sum();
-        let line = format!("| `{file}` | {} | {words} |", trees.len());
-        assert!(readme.contains(&line), "the README should say: {line}");
+    assert_eq!(languages().len(), 8);
+    for language in languages() {
+        for file in ["train.mrg", "test.mrg"] {
+            let path = format!("{language}/{file}");
+            let trees = read(folder().join(&path));
+            let words: usize = trees.iter().map(|tree| tree.tokens().len()).sum();
+            let line =
+                format!("| `{}` | {} | {words} |", path.trim_start_matches("./"), trees.len());
+            assert!(readme.contains(&line), "the README should say: {line}");
+        }
     }
 }
 
 #[test]
 fn no_sentence_stands_there_twice_in_training_or_test() {
-    let mut seen = BTreeSet::new();
-    for tree in both().iter().flatten() {
-        assert!(seen.insert(sentence(tree)), "{}", sentence(tree));
+    for language in languages() {
+        let mut seen = BTreeSet::new();
+        for file in ["train.mrg", "test.mrg"] {
+            for tree in read(folder().join(&language).join(file)) {
+                assert!(seen.insert(sentence(&tree)), "{language}: {}", sentence(&tree));
+            }
+        }
     }
 }
 
