@@ -127,8 +127,9 @@ impl<'c> Lint<'c> {
     /// Counts the words from which a lemma is removed.
     fn add_raw(&mut self, tree: &Tree, at: &Place) {
         let separator = self.cleaning.lemma_separator.as_str();
-        let is_word = |token: &&Token| has_letter(&token.word) && !self.cleaning.drops(&token.tag);
-        for token in tree.tokens().iter().filter(is_word) {
+        let is_dropped = self.cleaning.dropped_tokens(tree);
+        let kept = tree.tokens().iter().zip(is_dropped).filter(|(_, is_dropped)| !is_dropped);
+        for (token, _) in kept.filter(|(token, _)| has_letter(&token.word)) {
             self.raw_words += 1;
             if token.word.contains(separator) {
                 record(&mut self.cut, || bracketed(token), at);

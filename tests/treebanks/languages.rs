@@ -53,13 +53,20 @@ fn models_of_languages_have_the_scores_of_the_table() {
 
 #[test]
 fn models_of_languages_have_the_scores_of_the_table_on_everyday_sentences() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/everyday");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(root.join("docs/languages.md")).unwrap();
     for row in rows("languages-everyday.tsv") {
         let [name, _, _, before, f1, tagging_before, tagging, .., taken, _] = &row[..] else {
             panic!("{row:?}")
         };
-        let shipped = if taken == "yes" { [&**f1, tagging] } else { [&**before, tagging_before] };
-        let gold = folder.join(name).join("test.mrg");
+        let (shipped, quoted) = if taken == "yes" {
+            ([&**f1, tagging], format!(" | {before} \u{2192} **{f1}** |"))
+        } else {
+            ([&**before, tagging_before], format!(" | **{before}** |"))
+        };
+        let line = page.lines().find(|line| line.starts_with(&format!("| `{name}` |"))).unwrap();
+        assert!(line.ends_with(&quoted), "{line}");
+        let gold = root.join(format!("data/everyday/{name}/test.mrg"));
         assert_eq!(scores(name, "-", &gold, &["--retag"]), shipped, "{name}");
     }
 }

@@ -69,11 +69,10 @@ impl Cleaning {
     }
 
     /// Marks the tokens that are dropped themselves or are below a node that is.
-    fn dropped_tokens(&self, tree: &Tree) -> Vec<bool> {
-        let mut tokens: Vec<bool> =
-            tree.tokens().iter().map(|token| self.drops(&token.tag)).collect();
-        let mut nodes: Vec<bool> =
-            tree.nodes().iter().map(|node| self.drops(&node.label)).collect();
+    pub(in crate::treebank) fn dropped_tokens(&self, tree: &Tree) -> Vec<bool> {
+        let drops = |label: &str| self.drop.iter().any(|drop| matches(drop, IN_LABELS, label));
+        let mut tokens: Vec<bool> = tree.tokens().iter().map(|token| drops(&token.tag)).collect();
+        let mut nodes: Vec<bool> = tree.nodes().iter().map(|node| drops(&node.label)).collect();
         for id in tree.ids().rev().filter(|_| !self.drop.is_empty()) {
             if nodes[id.index()] {
                 for &child in tree.children(id) {
@@ -85,11 +84,6 @@ impl Cleaning {
             }
         }
         tokens
-    }
-
-    /// Returns whether what has this label or tag is metadata, which is removed.
-    pub(in crate::treebank) fn drops(&self, label: &str) -> bool {
-        self.drop.iter().any(|drop| matches(drop, IN_LABELS, label))
     }
 
     /// Returns whether a tag or a word is that of an empty element.

@@ -47,7 +47,7 @@ fn metadata_empty_elements_and_lemmas_are_found_with_the_settings_that_remove_th
     let text = "(S (N a-b) (N dog) (N cat) (V see) (V go))";
     let needless = ["NoLemmas 1 (N a-b) 1 clean.lemma_separator=\"\""];
     assert_eq!(findings(text, &cleaning), needless);
-    let text = "(S (N dog) (N cat) (V see) (V go) (ID a-b.1))";
+    let text = "(S (N dog) (N cat) (V see) (V go) (ID a-b.1) (CODE (X c-d)))";
     assert_eq!(findings(text, &cleaning), [""; 0]);
 }
 
