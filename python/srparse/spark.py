@@ -38,7 +38,7 @@ def parse_column(
     `input` says what the column holds: "text" (raw text of any number of sentences, each of which becomes a row),
     "tokens" (one sentence of words between spaces, or an array of words) or "tagged" (one sentence of word/TAG).
     `model` is the path of a model on the driver, which is sent to the executors, or the name of an embedded model
-    ("english", the default, or "english-fast").
+    ("english", the default, "english-small" or "english-fast").
 
     `output` says which columns are added: "brackets" (`tree`), "spans" (`spans`: label, start, end in tokens, children
     before parents) or "struct" (both, `score` and `complete`); always `sentence`, the number of the sentence in its
