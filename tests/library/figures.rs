@@ -36,7 +36,7 @@ const QUOTED: &[(&str, &str)] = &[
     ),
     (
         "docs/results.md",
-        "| 18.5 MB | | `pretrained`, on all-MiniLM-L6-v2, seeds 1 to 11 | {seeds|pretrained,mean|own f1} ± \
+        "| 72 MB | | `pretrained`, on all-MiniLM-L6-v2, seeds 1 to 11 | {seeds|pretrained,mean|own f1} ± \
          {seeds|pretrained,standard deviation|own f1} | {seeds|pretrained,mean|gold f1} ± \
          {seeds|pretrained,standard deviation|gold f1} |",
     ),
