@@ -28,7 +28,7 @@ mod _srparse {
     #[pymodule_export]
     use crate::find::PyMatch;
     #[pymodule_export]
-    use crate::parser::{PyParser, load, load_with, use_models};
+    use crate::parser::{PyParser, installed_model, load, load_with, use_models};
     #[pymodule_export]
     use crate::sentence::split_text;
     #[pymodule_export]

@@ -113,6 +113,12 @@ pub(crate) fn use_models(folder: PathBuf) {
     installed::use_package(folder);
 }
 
+/// The file of the installed model of a name, unless there is a file of this name.
+#[pyfunction(name = "_installed_model")]
+pub(crate) fn installed_model(name: PathBuf) -> Option<PathBuf> {
+    installed::file(&name)
+}
+
 /// Settings as the `KEY=VALUE` of the library.
 ///
 /// # Errors

@@ -1,4 +1,5 @@
 from os import PathLike
+from pathlib import Path
 from typing import (
     Any,
     Callable,
@@ -32,6 +33,7 @@ __all__ = [
     "Scores",
     "Tree",
     "__version__",
+    "_installed_model",
     "_load",
     "_run",
     "_use_models",
@@ -201,6 +203,7 @@ def load(
     beam: Optional[int] = None,
     settings: Optional[Mapping[str, object]] = None,
 ) -> Parser: ...
+def _installed_model(name: _Path) -> Optional[Path]: ...
 def _use_models(folder: _Path) -> None: ...
 def _load(model: Union[_Path, bytes, None], settings: List[str]) -> Parser: ...
 def train(

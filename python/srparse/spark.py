@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from . import EMBEDDED_MODELS, Parser, Tree, load
+from ._srparse import _installed_model
 
 if TYPE_CHECKING:
     import pyarrow
@@ -37,8 +38,8 @@ def parse_column(
 
     `input` says what the column holds: "text" (raw text of any number of sentences, each of which becomes a row),
     "tokens" (one sentence of words between spaces, or an array of words) or "tagged" (one sentence of word/TAG).
-    `model` is the path of a model on the driver, which is sent to the executors, or the name of an embedded model
-    ("english", the default, "english-small" or "english-fast").
+    `model` is the name of an embedded model ("english", the default, "english-small" or "english-fast"), or the path of
+    a model or the name of an installed one on the driver, from where it is sent to the executors.
 
     `output` says which columns are added: "brackets" (`tree`), "spans" (`spans`: label, start, end in tokens, children
     before parents) or "struct" (both, `score` and `complete`); always `sentence`, the number of the sentence in its
@@ -58,8 +59,9 @@ def parse_column(
     if taken:
         raise ValueError(f"the data frame has {', '.join(taken)} already: rename it first")
     if model not in EMBEDDED_MODELS:
-        frame.sparkSession.sparkContext.addFile(model)
-        model = os.path.basename(model)
+        file = os.fspath(_installed_model(model) or model)
+        frame.sparkSession.sparkContext.addFile(file)
+        model = os.path.basename(file)
     parse = ColumnParser(column, input, [field.name for field in added], model)
     return frame.mapInArrow(parse, StructType(frame.schema.fields + added))
 

@@ -123,13 +123,18 @@ def test_unreadable_rows_give_null_and_a_message(spark):
     assert "(CC and\\/or)" in slashes.tree and "(NN a/b)" in slashes.tree
 
 
-def test_models_are_shipped_and_keep_their_errors(spark, data, tmp_path):
-    model = tmp_path / "untagged.srm"
+@pytest.mark.parametrize("is_installed", [False, True])
+def test_models_are_shipped_and_keep_their_errors(spark, data, tmp_path, monkeypatch, is_installed):
+    name = f"untagged-{is_installed}"
+    model = tmp_path / f"{name}.srm"
     settings = {"epochs": 1, "tagger.kind": "none"}
     untagged = srparse.train("fast", train=data / "train.mrg", settings=settings)
     untagged.save(model)
+    if is_installed:
+        monkeypatch.setenv("SRPARSE_MODELS", str(tmp_path))
+    model = name if is_installed else str(model)
     frame = spark.createDataFrame([(["Dogs", "bark"],), (["Dogs", ""],)], "words array<string>")
-    rows = parse_column(frame, "words", input="tokens", output="spans", model=str(model)).collect()
+    rows = parse_column(frame, "words", input="tokens", output="spans", model=model).collect()
     assert [row.spans for row in rows] == [None, None]
     assert "no tagger" in rows[0].error and "a word is empty" in rows[1].error
 

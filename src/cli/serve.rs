@@ -39,8 +39,8 @@ pub struct ServeArgs {
     /// Address and port to listen on; port 0 is any free port, which is printed.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:9000")]
     listen: String,
-    /// Model file, or the name of an embedded model, and the name that requests give to it; may be repeated. The first
-    /// is the default. Without a name, it is that of the file.
+    /// Model file, or the name of an embedded or installed model, and the name that requests give to it; may be
+    /// repeated. The first is the default. Without a name, it is that of the file.
     #[arg(long, value_name = "[NAME=]FILE", default_value = embedded::DEFAULT)]
     model: Vec<String>,
     /// Number of threads that parse; 0 uses all cores.

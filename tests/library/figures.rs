@@ -87,9 +87,10 @@ const QUOTED: &[(&str, &str)] = &[
     ),
     (
         "docs/tuning.md",
-        "further with everyday sentences, taught by `english` | {english|craft/dev|english-small f1}, \
-         {english-stages|english-small before|craft/dev f1} before (p = 0.26); `masc/dev` \
-         {english|masc/dev|english-small f1}, {english-stages|english-small before|masc/dev f1} before",
+        "further with 9,986 everyday sentences, taught by the fourth stage | \
+         {english|craft/dev|english-small f1}, \
+         {english-stages|english-small: the row above trained further, rate 0.001, on its text with 3,204|craft/dev f1} with \
+         3,204 (p = 0.44), {english-stages|english-small before|craft/dev f1} without",
     ),
 ];
 
