@@ -77,6 +77,16 @@ const QUOTED: &[(&str, &str)] = &[
          {seeds|fast,mean|gold f1} ± {seeds|fast,standard deviation|gold f1} |",
     ),
     (
+        "CHANGELOG.md",
+        "`craft/dev` {english|craft/dev|english f1}, {english|craft/dev|english-small f1} and \
+         {english|craft/dev|english-fast f1}; on `masc/dev` {english|masc/dev|english f1}, \
+         {english|masc/dev|english-small f1} and {english|masc/dev|english-fast f1}.",
+    ),
+    (
+        "docs/languages.md",
+        "its row is on GENIA, where `english-small` has {english|genia/dev|english-small f1}.",
+    ),
+    (
         "docs/papers/turian-melamed-2005.md",
         "below {own-tags|fast,craft/dev|gold f1} of `fast` and \
          {sagae-lavie-2005-gold-tags|sagae-lavie-2005-svm,reject|f1} of",
