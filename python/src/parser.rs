@@ -1,6 +1,6 @@
 //! Parsers, and how they are loaded, stored and pickled.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -115,8 +115,8 @@ pub(crate) fn use_models(folder: PathBuf) {
 
 /// The file of the installed model of a name, unless there is a file of this name.
 #[pyfunction(name = "_installed_model")]
-pub(crate) fn installed_model(name: PathBuf) -> Option<PathBuf> {
-    installed::file(&name)
+pub(crate) fn installed_model(name: &str) -> Option<PathBuf> {
+    installed::file(Path::new(name))
 }
 
 /// Settings as the `KEY=VALUE` of the library.
