@@ -326,6 +326,13 @@ const PLAIN: &str = "[a-c\\\\/<>\u{e9}\u{a0}\u{4f60}_-]{1,5}";
 /// Words with anything.
 const WILD: &str = "[a-c\\\\/<>() \t\u{e9}\u{a0}\u{4f60}_-]{0,5}";
 
+#[test]
+fn brackets_at_the_margin_after_a_stray_one_are_read_to_the_end() {
+    let text = ">\n)(\n))))(((((( <(())( <)))(())(\n(<)";
+    let mut reader = PennReader::new(text.as_bytes(), "t", Encoding::Utf8).lenient();
+    assert!((0..=text.len()).any(|_| matches!(reader.read(), Ok(None))));
+}
+
 proptest! {
     #[test]
     fn what_is_written_is_read_as_the_same_tree(tree in any_tree(PLAIN)) {

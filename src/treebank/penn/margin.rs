@@ -82,7 +82,9 @@ impl<R: Read> PennReader<R> {
         let is_like_root = |text: &str| !root.is_empty() && label(text) == root;
         let mut has_other =
             self.was_flush_left || !is_like_root(&self.text.window()[self.text.pos..]);
-        let (open, mut depth, mut trees) = (open as i64, 1_i64, 0);
+        // After a stray bracket as many are open as can be counted.
+        let open = i64::try_from(open).unwrap_or(i64::MAX);
+        let (mut depth, mut trees) = (1_i64, 0);
         let margin = self.indentation.unwrap_or(0);
         let (mut length, mut before, mut indentation) = (0, b'(', None);
         let mut is_all = false;
