@@ -28,6 +28,8 @@ const TAG_SEPARATORS: [char; 6] = ['#', '-', '=', '|', ':', '_'];
 pub struct Lint<'c> {
     cleaning: &'c Cleaning,
     trees: u64,
+    /// Trees on which the rules fail; the example is the first error.
+    unchanged: Option<Occurrence>,
     one_word: Option<Occurrence>,
     words: u64,
     tags: FxHashMap<CompactString, TagCounts>,
@@ -80,6 +82,7 @@ impl<'c> Lint<'c> {
         Self {
             cleaning,
             trees: 0,
+            unchanged: None,
             one_word: None,
             words: 0,
             tags: FxHashMap::default(),
@@ -99,6 +102,11 @@ impl<'c> Lint<'c> {
     pub fn add(&mut self, tree: &Tree, at: &Place) {
         if !self.cleaning.lemma_separator.is_empty() {
             self.add_raw(tree, at);
+        }
+        if !self.cleaning.rules.is_empty()
+            && let Err(error) = self.cleaning.rules.change(tree.clone())
+        {
+            record(&mut self.unchanged, || format!("({error})"), at);
         }
         let Some(mut tree) = self.cleaning.strip(tree.clone()) else { return };
         self.cleaning.cut_labels(&mut tree);
@@ -169,6 +177,8 @@ impl<'c> Lint<'c> {
             self.tags.iter().map(|(tag, counts)| (tag.as_str(), counts)).collect();
         tags.sort_unstable_by_key(|(tag, _)| *tag);
         let mut findings = self.metadata(&tags);
+        let unchanged = self.unchanged.clone();
+        findings.extend(unchanged.map(|found| found.finding(Suspect::Unchanged, None)));
         findings.extend(self.empty_elements(&tags));
         findings.extend(self.lemmas());
         findings.extend(self.sentences());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::find::transform::Rules;
 use crate::tree::Tree;
 
@@ -23,10 +23,23 @@ impl TreeRules {
         self.rules.is_none()
     }
 
-    /// The tree after the rules; a tree on which they do not end, or of which they leave none, is not changed.
+    /// The tree after the rules; a tree on which they fail is not changed.
     pub(super) fn apply(&self, tree: Tree) -> Tree {
-        let Some(rules) = &self.rules else { return tree };
-        rules.changer().change(tree.clone()).unwrap_or(tree)
+        if self.is_empty() {
+            return tree;
+        }
+        self.change(tree.clone()).unwrap_or(tree)
+    }
+
+    /// The tree after the rules.
+    ///
+    /// # Errors
+    /// When they do not end, or leave no tree.
+    pub(in crate::treebank) fn change(&self, tree: Tree) -> Result<Tree> {
+        match &self.rules {
+            Some(rules) => rules.changer().change(tree),
+            None => Ok(tree),
+        }
     }
 }
 
@@ -41,7 +54,7 @@ impl Eq for TreeRules {}
 impl TryFrom<String> for TreeRules {
     type Error = Error;
 
-    fn try_from(text: String) -> Result<Self, Error> {
+    fn try_from(text: String) -> Result<Self> {
         let rules = match text.trim() {
             "" => None,
             _ => Some(Arc::new(Rules::parse(&text, "rules")?)),

@@ -7,6 +7,8 @@ use crate::error::Place;
 /// A suspicious pattern in a treebank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Suspect {
+    /// Trees on which the rules of Tsurgeon fail.
+    Unchanged,
     /// Identifiers of sentences.
     Identifiers,
     /// Empty elements that are read as words.
@@ -33,6 +35,7 @@ impl Suspect {
     /// A description of the items that are counted.
     fn description(self) -> &'static str {
         match self {
+            Self::Unchanged => "trees that clean.rules leave as they are",
             Self::Identifiers => "words that look like identifiers",
             Self::Traces => "words that look like empty elements",
             Self::Markup => "words that look like markup or comments",

@@ -52,6 +52,15 @@ fn metadata_empty_elements_and_lemmas_are_found_with_the_settings_that_remove_th
 }
 
 #[test]
+fn trees_on_which_rules_do_not_end_are_counted() {
+    let rules = "A=a\n\nrelabel a A".to_owned().try_into().unwrap();
+    let cleaning = Cleaning { rules, ..Cleaning::default() };
+    let found = findings("(S (N dog))\n(S (A (N dog)))\n(S (A (N cat)))\n", &cleaning);
+    let expected = "Unchanged 2 (rules:1: the pattern still matches after 80 changes of one tree: write a pattern that does not match what the operations make) 2 ";
+    assert_eq!(found, [expected]);
+}
+
+#[test]
 fn identifiers_are_found_under_any_tag() {
     let text: String = (0..20).map(|n| format!("(S (N dog) (REF doc.{n}))\n")).collect();
     let found = findings(&text, &Cleaning::default());
