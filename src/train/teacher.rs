@@ -184,11 +184,13 @@ fn plan(
     let Header { system: other, templates, heads, .. } = &model.header;
     let plan = Plan::stored(stored_preset(model, &[])?, templates, heads)?;
     let clean = &plan.preset.clean;
-    let unknown_below = clean.unknown_below;
+    // A teacher sees trees, so how texts are written does not matter.
+    let (unknown_below, attached) = (clean.unknown_below, clean.attached.clone());
+    let own = Cleaning { unknown_below, attached, ..trainer.preset().clean.clone() };
     let differences = [
         ("transition system, labels or limits", other == system),
         ("head table", heads == trainer.plan.heads_text()),
-        ("cleaning", *clean == Cleaning { unknown_below, ..trainer.preset().clean.clone() }),
+        ("cleaning", *clean == own),
     ];
     match differences.into_iter().find(|(_, same)| !same) {
         None => Ok(plan),
