@@ -72,6 +72,15 @@ fn the_marks_of_the_treebank_are_written() {
 }
 
 #[test]
+fn words_with_white_space_are_numbers_or_those_of_the_treebank() {
+    let segmenter = trained("par_exemple , un lac .\nl'un_l'autre .");
+    let line = "un lac , Par exemple l\u{2019}un l\u{2019}autre 1 000";
+    let mut ends = vec![6, 8, 20, 37, line.len()];
+    segmenter.split_unknown(line, true, &mut ends);
+    assert_eq!(ends, [2, 6, 8, 20, 37, line.len()]);
+}
+
+#[test]
 fn it_is_stored_and_loaded() {
     let segmenter = trained("犬 が 走る 。");
     let mut sections = Sections::default();
@@ -150,7 +159,7 @@ fn words_of_treebanks_are_found_in_their_texts() {
         ("keyaki", "keyaki", "psd", 93.5),
         ("sinica", "ptb", "mrg", 86.0),
         ("icon", "icon", "mrg", 99.6),
-        ("sequoia", "ptb", "mrg", 97.9),
+        ("sequoia", "ptb", "mrg", 98.2),
         ("greynir", "greynir", "mrg", 99.9),
     ] {
         let [train, dev] = ["train", "dev"]
