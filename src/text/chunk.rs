@@ -50,13 +50,18 @@ fn split_line(
     let mut ends = Vec::new();
     segmenter.ends(line, tokenizer.straightens(), &mut ends);
     corrections::correct(line, rules, |word| segmenter.knows(word), &mut ends);
+    ends.extend(web::addresses(line).flat_map(|address| [address.start, address.end]));
+    ends.sort_unstable();
+    ends.dedup();
+    segmenter.correct_joined(line, tokenizer.straightens(), &mut ends);
     let mut addresses = web::addresses(line).peekable();
     let mut start = 0;
     let mut push = |from: usize, to: usize| {
-        let from = from + line[from..to].len() - line[from..to].trim_start().len();
-        if from < to {
-            let role = role(&line[from..to], rules);
-            pieces.push(Piece { start: offset + from, end: offset + to, role });
+        let from = to - line[from..to].trim_start().len();
+        let word = line[from..to].trim_end();
+        if !word.is_empty() {
+            let start = offset + from;
+            pieces.push(Piece { start, end: start + word.len(), role: role(word, rules) });
         }
     };
     for end in ends {

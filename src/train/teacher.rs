@@ -175,7 +175,7 @@ fn check(trainer: &Trainer<'_>) -> Result<(Vocabulary, f32)> {
     Ok((vocabulary::load(&first.sections)?, params.teacher_weight))
 }
 
-/// The plan of a model, which must have this system, and the head table and cleaning of the run.
+/// The plan of a model, which must have this system, and the head table and cleaning of the run but for two settings.
 fn plan(
     trainer: &Trainer<'_>,
     (model, number): (&Model, usize),
@@ -184,13 +184,13 @@ fn plan(
     let Header { system: other, templates, heads, .. } = &model.header;
     let plan = Plan::stored(stored_preset(model, &[])?, templates, heads)?;
     let clean = &plan.preset.clean;
-    // A teacher sees trees, so how texts are written does not matter.
+    // Neither matters to a teacher: it has its own vocabulary, and reads trees, not texts.
     let (unknown_below, attached) = (clean.unknown_below, clean.attached.clone());
-    let own = Cleaning { unknown_below, attached, ..trainer.preset().clean.clone() };
+    let expected = Cleaning { unknown_below, attached, ..trainer.preset().clean.clone() };
     let differences = [
         ("transition system, labels or limits", other == system),
         ("head table", heads == trainer.plan.heads_text()),
-        ("cleaning", *clean == own),
+        ("cleaning", *clean == expected),
     ];
     match differences.into_iter().find(|(_, same)| !same) {
         None => Ok(plan),

@@ -29,7 +29,7 @@ pub struct Lint<'c> {
     cleaning: &'c Cleaning,
     trees: u64,
     /// Trees on which the rules fail; the example is the first error.
-    unchanged: Option<Occurrence>,
+    failed_rules: Option<Occurrence>,
     one_word: Option<Occurrence>,
     words: u64,
     tags: FxHashMap<CompactString, TagCounts>,
@@ -82,7 +82,7 @@ impl<'c> Lint<'c> {
         Self {
             cleaning,
             trees: 0,
-            unchanged: None,
+            failed_rules: None,
             one_word: None,
             words: 0,
             tags: FxHashMap::default(),
@@ -103,10 +103,10 @@ impl<'c> Lint<'c> {
         if !self.cleaning.lemma_separator.is_empty() {
             self.add_raw(tree, at);
         }
-        if !self.cleaning.rules.is_empty()
-            && let Err(error) = self.cleaning.rules.change(tree.clone())
+        if !tree.tokens().is_empty()
+            && let Some(Err(error)) = self.cleaning.rules.change(tree)
         {
-            record(&mut self.unchanged, || format!("({error})"), at);
+            record(&mut self.failed_rules, || error.to_string(), at);
         }
         let Some(mut tree) = self.cleaning.strip(tree.clone()) else { return };
         self.cleaning.cut_labels(&mut tree);
@@ -177,8 +177,8 @@ impl<'c> Lint<'c> {
             self.tags.iter().map(|(tag, counts)| (tag.as_str(), counts)).collect();
         tags.sort_unstable_by_key(|(tag, _)| *tag);
         let mut findings = self.metadata(&tags);
-        let unchanged = self.unchanged.clone();
-        findings.extend(unchanged.map(|found| found.finding(Suspect::Unchanged, None)));
+        let failed = self.failed_rules.clone();
+        findings.extend(failed.map(|found| found.finding(Suspect::FailedRules, None)));
         findings.extend(self.empty_elements(&tags));
         findings.extend(self.lemmas());
         findings.extend(self.sentences());

@@ -74,15 +74,21 @@ fn unsuitable_teachers_are_refused() {
     assert!(error.contains("not probabilities"), "{error}");
     let error = refused(trainer("accurate", &[SMALL, &["system.heads=left"]].concat()), network());
     assert!(error.contains("another head table"), "{error}");
-    let cleaned = |key| trainer("accurate", &[SMALL, &[key]].concat());
-    let error = refused(cleaned("clean.lowercase=true"), network());
+    let settings = [SMALL, &["clean.lowercase=true"]].concat();
+    let error = refused(trainer("accurate", &settings), network());
     assert!(error.contains("another cleaning"), "{error}");
-    // It matters to texts only.
-    train(&cleaned("clean.attached=[\"'s\"]").teachers(vec![network()])).unwrap();
     let error = refused(student("0.5"), train(&trainer("tagger", &["epochs=1"])).unwrap());
     assert!(error.contains("model 1 has a tagger but no parser"), "{error}");
     let error = refused(student("0.5"), train(&trainer("dyer-2016", STACK_LSTM)).unwrap());
     assert!(error.contains("another transition system"), "{error}");
+}
+
+/// They matter to texts only.
+#[test]
+fn a_teacher_may_have_other_attached_words() {
+    let teacher = train(&trainer("accurate", SMALL)).unwrap();
+    let settings = [SMALL, &["clean.attached=[\"'s\"]"]].concat();
+    train(&trainer("accurate", &settings).teachers(vec![teacher])).unwrap();
 }
 
 #[test]

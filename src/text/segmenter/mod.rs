@@ -3,9 +3,11 @@
 //! Between any two characters that are no white space, the sum of the weights of features decides whether a word ends
 //! (Neubig, Nakata & Mori 2011, "Pointwise prediction for robust, adaptable Japanese morphological analysis", ACL). Features are the
 //! characters around, their types, and the words of the treebank that end, begin or stand there; nothing depends on
-//! other decisions. Where the treebank has words with spaces in them (`par_exemple`), white space is decided on too.
+//! other decisions. Where the treebank has words with spaces in them (`par_exemple`), white space is decided on too;
+//! the module `joined` then corrects words that the treebank does not have.
 
 mod features;
+mod joined;
 #[cfg(feature = "train")]
 mod train;
 
@@ -113,35 +115,6 @@ impl Segmenter {
                 ends.push(text.offset(place));
             }
         }
-        if self.marks.join.is_some() {
-            self.split_unknown(line, straightens, ends);
-        }
-    }
-
-    /// Ends words at the white space in them, unless the treebank has the whole word: what it writes as one word is an idiom, or a
-    /// number.
-    fn split_unknown(&self, line: &str, straightens: bool, ends: &mut Vec<usize>) {
-        let mut start = 0;
-        let mut inner = Vec::new();
-        for &end in ends.iter() {
-            let word = &line[start..end];
-            let parts: Vec<&str> = word.split_whitespace().collect();
-            let is_number = || word.contains(char::is_numeric);
-            if parts.len() > 1 && !is_number() && !self.knows_parts(&parts, straightens) {
-                let offset = |part: &&str| part.as_ptr() as usize - line.as_ptr() as usize;
-                inner.extend(parts.iter().map(|part| offset(part) + part.len()));
-            }
-            start = end;
-        }
-        ends.extend(inner);
-        ends.sort_unstable();
-        ends.dedup();
-    }
-
-    /// Whether the treebank has a word of these parts.
-    fn knows_parts(&self, parts: &[&str], straightens: bool) -> bool {
-        let word = parts.join(" ");
-        if straightens { self.knows(&word.replace('\u{2019}', "'")) } else { self.knows(&word) }
     }
 }
 

@@ -25,21 +25,18 @@ impl TreeRules {
 
     /// The tree after the rules; a tree on which they fail is not changed.
     pub(super) fn apply(&self, tree: Tree) -> Tree {
-        if self.is_empty() {
-            return tree;
+        match self.change(&tree) {
+            Some(Ok(changed)) => changed,
+            _ => tree,
         }
-        self.change(tree.clone()).unwrap_or(tree)
     }
 
-    /// The tree after the rules.
+    /// The tree after the rules, if there are any.
     ///
     /// # Errors
-    /// When they do not end, or leave no tree.
-    pub(in crate::treebank) fn change(&self, tree: Tree) -> Result<Tree> {
-        match &self.rules {
-            Some(rules) => rules.changer().change(tree),
-            None => Ok(tree),
-        }
+    /// When they do not end, leave no tree, or make too large a tree.
+    pub(in crate::treebank) fn change(&self, tree: &Tree) -> Option<Result<Tree>> {
+        self.rules.as_ref().map(|rules| rules.changer().change(tree.clone()))
     }
 }
 

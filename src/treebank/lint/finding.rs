@@ -7,8 +7,8 @@ use crate::error::Place;
 /// A suspicious pattern in a treebank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Suspect {
-    /// Trees on which the rules of Tsurgeon fail.
-    Unchanged,
+    /// Trees on which `clean.rules` fail, and which stay as they are.
+    FailedRules,
     /// Identifiers of sentences.
     Identifiers,
     /// Empty elements that are read as words.
@@ -35,7 +35,7 @@ impl Suspect {
     /// A description of the items that are counted.
     fn description(self) -> &'static str {
         match self {
-            Self::Unchanged => "trees that clean.rules leave as they are",
+            Self::FailedRules => "trees on which clean.rules fail",
             Self::Identifiers => "words that look like identifiers",
             Self::Traces => "words that look like empty elements",
             Self::Markup => "words that look like markup or comments",
@@ -55,9 +55,9 @@ impl Suspect {
 pub struct Finding {
     /// The suspicious pattern.
     pub suspect: Suspect,
-    /// How many words, sentences, labels or tags.
+    /// How many words, sentences, trees, labels or tags.
     pub count: u64,
-    /// One of them, as it stands in the tree.
+    /// One of them, as it stands in the tree; of failed rules, the first error.
     pub example: String,
     /// The line on which the tree of the example begins.
     pub at: Place,
@@ -68,12 +68,10 @@ pub struct Finding {
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { suspect, count, example, at, .. } = self;
-        write!(
-            f,
-            "{}: {count}, such as {example} in {}:{}",
-            suspect.description(),
-            at.path,
-            at.line
-        )
+        let (what, path, line) = (suspect.description(), &at.path, at.line);
+        match suspect {
+            Suspect::FailedRules => write!(f, "{what}: {count}, first {path}:{line}: {example}"),
+            _ => write!(f, "{what}: {count}, such as {example} in {path}:{line}"),
+        }
     }
 }
