@@ -50,11 +50,14 @@ fn split_line(
     let mut ends = Vec::new();
     segmenter.ends(line, tokenizer.straightens(), &mut ends);
     corrections::correct(line, rules, |word| segmenter.knows(word), &mut ends);
-    ends.extend(web::addresses(line).flat_map(|address| [address.start, address.end]));
-    ends.sort_unstable();
-    ends.dedup();
+    let addresses: Vec<Range<usize>> = web::addresses(line).collect();
+    if !addresses.is_empty() {
+        ends.extend(addresses.iter().flat_map(|address| [address.start, address.end]));
+        ends.sort_unstable();
+        ends.dedup();
+    }
     segmenter.correct_joined(line, tokenizer.straightens(), &mut ends);
-    let mut addresses = web::addresses(line).peekable();
+    let mut addresses = addresses.into_iter().peekable();
     let mut start = 0;
     let mut push = |from: usize, to: usize| {
         let from = to - line[from..to].trim_start().len();

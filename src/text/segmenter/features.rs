@@ -228,9 +228,9 @@ impl<'t> Features<'t> {
 /// The hash of an empty word.
 const WORD: u32 = 0x9e37_79b9;
 
-/// The hash of a word.
-pub(super) fn word_hash(word: &str) -> u32 {
-    let text = Text::new(word, false);
+/// The hash of a word; curly apostrophes are read as straight ones if `straightens`.
+pub(super) fn word_hash(word: &str, straightens: bool) -> u32 {
+    let text = Text::new(word, straightens);
     text.characters[WINDOW..text.characters.len() - WINDOW]
         .iter()
         .fold(WORD, |hash, &c| mix(hash, c))

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::Segmenter;
+use super::features::word_hash;
 
 /// How many parts a word may have.
 const MOST_PARTS: usize = 8;
@@ -23,37 +24,39 @@ impl Segmenter {
         }
         let knows = |word: &Range<usize>| {
             let word = &line[word.clone()];
-            is_number(word) || self.knows(&straight(word, straightens))
+            is_number(word) || self.has(word_hash(word, straightens))
         };
-        let words: Vec<Range<usize>> = words(line, ends).collect();
-        let mut found: Vec<Range<usize>> = Vec::with_capacity(words.len());
-        let mut rest = words.into_iter().peekable();
+        let mut found: Vec<Range<usize>> = Vec::with_capacity(ends.len());
+        let mut rest = words(line, 0, ends.iter().copied()).peekable();
         while let Some(word) = rest.next() {
             if !line[word.clone()].contains(char::is_whitespace) || knows(&word) {
                 found.push(word);
                 continue;
             }
             let mut parts: Vec<Range<usize>> = found.pop().into_iter().collect();
-            let ends = line[word.clone()].match_indices(char::is_whitespace);
-            let ends: Vec<usize> = ends.map(|(at, _)| word.start + at).collect();
-            let starts =
-                std::iter::once(word.start).chain(ends.iter().map(|&end| after(line, end)));
-            parts.extend(starts.zip(ends.iter().copied().chain([word.end])).map(|(a, b)| a..b));
+            let spaces = line[word.clone()].match_indices(char::is_whitespace);
+            let ends = spaces.map(|(at, _)| word.start + at).chain([word.end]);
+            parts.extend(words(line, word.start, ends));
             parts.extend(rest.next_if(|next| !line[next.clone()].contains(char::is_whitespace)));
             found.extend(longest(&parts, knows));
         }
+        drop(rest);
         ends.clear();
         ends.extend(found.into_iter().map(|word| word.end));
     }
 }
 
-/// The words that end there, without white space around them.
-fn words<'l>(line: &'l str, ends: &'l [usize]) -> impl Iterator<Item = Range<usize>> + 'l {
-    let starts = std::iter::once(0).chain(ends.iter().copied());
-    starts.zip(ends).filter_map(|(start, &end)| {
-        let word = line[start..end].trim();
-        let start = end - line[start..end].trim_start().len();
-        (!word.is_empty()).then_some(start..start + word.len())
+/// The words after `start` that end there, without white space around them.
+fn words(
+    line: &str,
+    mut start: usize,
+    ends: impl Iterator<Item = usize>,
+) -> impl Iterator<Item = Range<usize>> {
+    ends.filter_map(move |end| {
+        let begin = end - line[start..end].trim_start().len();
+        start = end;
+        let word = line[begin..end].trim_end();
+        (!word.is_empty()).then_some(begin..begin + word.len())
     })
 }
 
@@ -72,15 +75,6 @@ fn longest(
         at += n;
         Some(word)
     })
-}
-
-/// The place after the white space at a place.
-fn after(line: &str, at: usize) -> usize {
-    at + line[at..].chars().next().map_or(0, char::len_utf8)
-}
-
-fn straight(word: &str, straightens: bool) -> std::borrow::Cow<'_, str> {
-    if straightens { word.replace('\u{2019}', "'").into() } else { word.into() }
 }
 
 /// `10 000`, `1 234 567,89`: groups of three digits.

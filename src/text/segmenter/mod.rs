@@ -83,7 +83,11 @@ impl Segmenter {
 
     /// Whether the treebank has a word.
     pub(super) fn knows(&self, word: &str) -> bool {
-        self.words.binary_search(&features::word_hash(word)).is_ok()
+        self.has(features::word_hash(word, false))
+    }
+
+    fn has(&self, word: u32) -> bool {
+        self.words.binary_search(&word).is_ok()
     }
 
     /// Whether the treebank has words in a script without spaces between words: then it has several of one character,

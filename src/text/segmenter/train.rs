@@ -66,7 +66,7 @@ impl Words {
         for (index, line) in lines.iter().enumerate() {
             let mut start = 0;
             for &end in &line.ends {
-                let word = word_hash(line.text[start..end].trim_start());
+                let word = word_hash(line.text[start..end].trim_start(), false);
                 *folds.entry(word).or_default() |= 1 << (index % FOLDS);
                 start = end;
             }
