@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
+
 use super::piece::Role;
 use super::settings::Punctuation;
 #[cfg(feature = "serve")]
@@ -13,13 +15,40 @@ pub(crate) fn form_of_word(word: &str, settings: TextSettings) -> Cow<'_, str> {
     form(word, Role::Word, settings.punctuation, false)
 }
 
-/// The word in a tree for a token of the text; `straightens` writes curly apostrophes of words as straight ones.
+/// A place where a word may be hyphenated, invisible elsewhere.
+pub(super) const SOFT_HYPHEN: char = '\u{ad}';
+
+/// The word in a tree for a token of the text: composed (Unicode's form NFC), as treebanks are, and without soft hyphens.
+/// `straightens` writes curly apostrophes of words as straight ones.
 pub(super) fn form(
     surface: &str,
     role: Role,
     punctuation: Punctuation,
     straightens: bool,
 ) -> Cow<'_, str> {
+    match composed(surface) {
+        Cow::Borrowed(surface) => written(surface, role, punctuation, straightens),
+        Cow::Owned(surface) => {
+            Cow::Owned(written(&surface, role, punctuation, straightens).into_owned())
+        }
+    }
+}
+
+/// The same characters, composed and without soft hyphens; soft hyphens alone are a word.
+fn composed(surface: &str) -> Cow<'_, str> {
+    if surface.is_ascii() || surface.chars().all(|c| c == SOFT_HYPHEN) {
+        return Cow::Borrowed(surface);
+    }
+    let visible = || surface.chars().filter(|&c| c != SOFT_HYPHEN);
+    let is_composed = is_nfc_quick(surface.chars()) == IsNormalized::Yes;
+    if is_composed && !surface.contains(SOFT_HYPHEN) {
+        Cow::Borrowed(surface)
+    } else {
+        Cow::Owned(visible().nfc().collect())
+    }
+}
+
+fn written(surface: &str, role: Role, punctuation: Punctuation, straightens: bool) -> Cow<'_, str> {
     if punctuation == Punctuation::Penn && !surface.bytes().all(|byte| byte.is_ascii_alphanumeric())
     {
         return penn(surface, role);

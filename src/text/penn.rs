@@ -1,6 +1,9 @@
 //! English words, split as in the Penn Treebank.
 
+use unicode_normalization::char::is_combining_mark;
+
 use super::contractions::APOSTROPHES;
+use super::forms::SOFT_HYPHEN;
 use super::settings::Compounds;
 use super::{compounds, marks};
 
@@ -31,14 +34,15 @@ impl Word<'_> {
     fn continues_with(&self, c: char) -> bool {
         let word = &self.chunk[self.start..self.end];
         let rest = &self.chunk[self.end + c.len_utf8()..];
-        let is_inside =
-            word.ends_with(char::is_alphanumeric) && rest.starts_with(char::is_alphanumeric);
+        let follows = |is: fn(char) -> bool| last_letter(word).is_some_and(is);
+        let is_inside = follows(char::is_alphanumeric) && rest.starts_with(char::is_alphanumeric);
         match c {
             '.' => is_inside || self.is_letters_before_hyphen(rest),
             ',' => word.ends_with(is_digit) && digits(rest) == 3,
             ':' => word.len() <= 2 && digits(word) == word.len() && is_minutes(rest),
             '&' => is_inside && are_initials(word) && rest.starts_with(char::is_uppercase),
             '+' => is_charge(word, rest),
+            SOFT_HYPHEN => is_inside,
             '/' => is_inside && (self.keeps() || compounds::is_fraction(self.chunk, self.start)),
             c if compounds::is_hyphen(c) && rest.starts_with(char::is_alphanumeric) => {
                 self.keeps() || is_inside && compounds::stays(self.chunk, self.start, self.end)
@@ -47,7 +51,7 @@ impl Word<'_> {
                 compounds::breaks_off(word) && !rest.starts_with(compounds::is_hyphen)
             }
             c if APOSTROPHES.contains(&c) => {
-                word.ends_with(char::is_alphabetic) && rest.starts_with(char::is_alphabetic)
+                follows(char::is_alphabetic) && rest.starts_with(char::is_alphabetic)
             }
             c => !c.is_ascii() && self.is_combined_with(c),
         }
@@ -71,6 +75,11 @@ impl Word<'_> {
         let last = self.chunk[..self.end].chars().next_back().map_or(0, char::len_utf8);
         marks::grapheme(&self.chunk[self.end - last..self.end + c.len_utf8()]) > last
     }
+}
+
+/// The last letter or digit of a word, without its accents.
+fn last_letter(word: &str) -> Option<char> {
+    word.chars().rev().take(4).find(|&c| !is_combining_mark(c))
 }
 
 /// Whether a word is one of up to three capital letters, as before the `&` of `R&D` and `AT&T`.

@@ -1,5 +1,6 @@
 //! Raw text as sentences to parse.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::input::Input;
@@ -16,8 +17,11 @@ pub(super) struct TextReader {
     /// The line that cannot be read, while the paragraph before it is returned.
     bad: Option<Item>,
     ended: bool,
-    /// Whether the current paragraph has a line.
-    begun: bool,
+    /// The lines with text since the one on which the last sentence began: their numbers, and the numbers of characters before them.
+    starts: VecDeque<(u64, u64)>,
+    /// The number of characters that have been read.
+    characters: u64,
+    began: Place,
     origins: Origins,
 }
 
@@ -25,13 +29,16 @@ impl TextReader {
     pub(super) fn new(lines: LineReader, tokenizer: Tokenizer) -> Self {
         let origins = Origins::of(&lines);
         let splitter = Splitter::new(tokenizer.clone());
-        Self { lines, tokenizer, splitter, bad: None, ended: false, begun: false, origins }
+        let (began, starts) = (lines.place(0), VecDeque::new());
+        let (bad, ended, characters) = (None, false, 0);
+        Self { lines, tokenizer, splitter, bad, ended, starts, characters, began, origins }
     }
 
     /// The next sentence or unreadable line; `None` at the end.
     pub(super) fn read(&mut self) -> Result<Option<Item>> {
         loop {
             if let Some(sentence) = self.splitter.next_sentence() {
+                self.find_beginning(sentence.layout.spans[0].start);
                 return Ok(Some(match self.tokenizer.refuses(&sentence.layout.text) {
                     Some(problem) => Item::bad(self.began(), problem),
                     None => self.origins.item(sentence),
@@ -44,9 +51,19 @@ impl TextReader {
         }
     }
 
-    /// Where the paragraph of the last sentence began.
+    /// Where the last sentence began.
     pub(super) fn began(&self) -> Place {
-        self.lines.began()
+        self.began.clone()
+    }
+
+    /// Finds the line and the column of a sentence with so many characters before it.
+    fn find_beginning(&mut self, characters: u64) {
+        while self.starts.get(1).is_some_and(|&(_, start)| start <= characters) {
+            self.starts.pop_front();
+        }
+        if let Some(&(line, start)) = self.starts.front() {
+            self.began = Place::new(self.lines.name(), line, characters - start + 1);
+        }
     }
 
     /// Reads the next line. One that cannot be read ends the paragraph.
@@ -56,20 +73,21 @@ impl TextReader {
             self.splitter.end_paragraph();
             return Ok(());
         }
-        let is_blank = self.lines.bytes().iter().all(u8::is_ascii_whitespace);
-        if !is_blank && !self.begun {
-            self.lines.begin();
+        if !self.lines.bytes().iter().all(u8::is_ascii_whitespace) {
+            self.starts.push_back((self.lines.place(0).line, self.characters));
         }
-        self.begun = !is_blank;
-        match self.lines.decode() {
-            Ok(line) => self.splitter.add_line(&line),
-            Err((column, problem)) => {
-                self.begun = false;
-                self.bad = Some(Item::bad(self.lines.place(column), problem));
-                let characters = String::from_utf8_lossy(self.lines.bytes()).chars().count();
-                self.splitter.skip_line(characters as u64);
+        self.characters += match self.lines.decode() {
+            Ok(line) => {
+                self.splitter.add_line(&line);
+                line.chars().count() as u64
             }
-        }
+            Err((column, problem)) => {
+                self.bad = Some(Item::bad(self.lines.place(column), problem));
+                let characters = String::from_utf8_lossy(self.lines.bytes()).chars().count() as u64;
+                self.splitter.skip_line(characters);
+                characters
+            }
+        };
         Ok(())
     }
 }

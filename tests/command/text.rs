@@ -273,11 +273,14 @@ fn an_unreadable_line_of_a_text_ends_a_sentence() {
     let lines: Vec<&str> = out.lines().collect();
     assert!(lines.len() == 3 && lines[1] == "(())", "{out}");
     assert!(text(&done.get_output().stderr).starts_with("<stdin>:2:1: not UTF-8"));
-    // What follows it begins a paragraph, with a place of its own.
-    let input = [b"a b\n\xff\n".as_slice(), "日本語の文です。\n".as_bytes()].concat();
+    // Each sentence after it has its own place.
+    let sentences = "They go. 日本語の\n文です。犬です。\n";
+    let input = [b"a b\n\xff\n".as_slice(), sentences.as_bytes()].concat();
     let done = parse_words(&["-q", "--input", "text"]).write_stdin(input).assert().code(2);
     let problems = text(&done.get_output().stderr);
-    assert!(problems.lines().any(|line| line.starts_with("<stdin>:3:")), "{problems}");
+    for place in ["<stdin>:2:1: not UTF-8", "<stdin>:3:10: the script", "<stdin>:4:5: the script"] {
+        assert!(problems.lines().any(|line| line.starts_with(place)), "{problems}");
+    }
 }
 
 #[test]

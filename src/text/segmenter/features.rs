@@ -1,5 +1,9 @@
 //! The features of the decision between two characters.
 
+use unicode_normalization::UnicodeNormalization;
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::super::forms::SOFT_HYPHEN;
 use super::super::script::is_unspaced;
 
 /// The number of characters on each side.
@@ -9,7 +13,8 @@ const LONGEST: usize = 4;
 /// The longest words that are looked up, in characters.
 const LONGEST_WORD: usize = 12;
 
-/// The characters of a line, after a window of line ends and before another.
+/// The characters of a line, after a window of line ends and before another. A letter with its accents is one character, as
+/// is a sequence that is shown as one emoji; so is white space between two words. Soft hyphens are left out.
 #[derive(Debug)]
 pub(super) struct Text {
     /// The characters, with digits as one and without case.
@@ -48,6 +53,13 @@ fn kind(c: char) -> u8 {
     }
 }
 
+/// A letter with its accents, as one character if there is one.
+fn composed(grapheme: &str) -> Option<char> {
+    let mut characters = grapheme.chars();
+    let first = characters.next()?;
+    if characters.as_str().is_empty() { Some(first) } else { grapheme.nfc().next() }
+}
+
 impl Text {
     pub(super) fn new(line: &str, straightens: bool) -> Self {
         let n = line.len() + 2 * WINDOW;
@@ -58,19 +70,34 @@ impl Text {
             runs: Vec::new(),
         };
         (0..WINDOW).for_each(|_| text.push(0, kind::EDGE, 0));
-        for (offset, c) in line.char_indices() {
-            let kind = kind(c);
-            let code = match kind {
-                kind::SPACE => u32::from(' '),
-                kind::DIGIT => u32::from('0'),
-                _ if c == '\u{2019}' && straightens => u32::from('\''),
-                _ => u32::from(c.to_lowercase().next().unwrap_or(c)),
-            };
-            text.push(code, kind, offset);
+        for (offset, grapheme) in line.grapheme_indices(true) {
+            // White space with a mark on it is white space and a word.
+            if grapheme.contains(char::is_whitespace) {
+                let parts = grapheme.char_indices();
+                parts.for_each(|(at, c)| text.add(c, offset + at, straightens));
+            } else if let Some(c) = composed(grapheme) {
+                text.add(c, offset, straightens);
+            }
         }
         (0..WINDOW).for_each(|_| text.push(0, kind::EDGE, line.len()));
         text.find_runs();
         text
+    }
+
+    fn add(&mut self, c: char, offset: usize, straightens: bool) {
+        let kind = kind(c);
+        let before = self.types[self.types.len() - 1];
+        if kind == kind::SPACE && before == kind::SPACE || c == SOFT_HYPHEN && before > kind::SPACE
+        {
+            return;
+        }
+        let code = match kind {
+            kind::SPACE => u32::from(' '),
+            kind::DIGIT => u32::from('0'),
+            _ if c == '\u{2019}' && straightens => u32::from('\''),
+            _ => u32::from(c.to_lowercase().next().unwrap_or(c)),
+        };
+        self.push(code, kind, offset);
     }
 
     fn push(&mut self, code: u32, kind: u8, offset: usize) {

@@ -64,6 +64,20 @@ fn endings_and_elisions_are_split_and_addresses_are_not() {
 }
 
 #[test]
+fn accents_emoji_soft_hyphens_and_white_space_do_not_change_words() {
+    let segmenter = trained("l' \u{e9}t\u{e9} , un_peu d' eau .\nun_peu d' \u{e9}t\u{e9} .");
+    assert_eq!(
+        split(&segmenter, "L'e\u{301}te\u{301}, un  peu d'\u{ad}e\u{ad}au."),
+        "L' \u{e9}t\u{e9} , un_peu d' eau ."
+    );
+    let family = "\u{1f469}\u{200d}\u{1f469}\u{200d}\u{1f467}";
+    assert_eq!(split(&segmenter, &format!("un lac {family} .")), format!("un lac {family} ."));
+    assert_eq!(split(&segmenter, "\u{ad} eau \u{ad}"), "\u{ad} eau \u{ad}");
+    // Marks that combine with white space.
+    assert_eq!(split(&segmenter, "eau \u{301} \u{600} eau"), "eau \u{301} \u{600} eau");
+}
+
+#[test]
 fn the_marks_of_the_treebank_are_written() {
     let segmenter = trained("hund$ $urin goyr .\nvit síggja hund$ $in .");
     assert_eq!(split(&segmenter, "hundurin goyr."), "hund$ $urin goyr .");
