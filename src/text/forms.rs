@@ -39,13 +39,10 @@ fn composed(surface: &str) -> Cow<'_, str> {
     if surface.is_ascii() || surface.chars().all(|c| c == SOFT_HYPHEN) {
         return Cow::Borrowed(surface);
     }
-    let visible = || surface.chars().filter(|&c| c != SOFT_HYPHEN);
-    let is_composed = is_nfc_quick(surface.chars()) == IsNormalized::Yes;
-    if is_composed && !surface.contains(SOFT_HYPHEN) {
-        Cow::Borrowed(surface)
-    } else {
-        Cow::Owned(visible().nfc().collect())
+    if !surface.contains(SOFT_HYPHEN) && is_nfc_quick(surface.chars()) == IsNormalized::Yes {
+        return Cow::Borrowed(surface);
     }
+    Cow::Owned(surface.chars().filter(|&c| c != SOFT_HYPHEN).nfc().collect())
 }
 
 fn written(surface: &str, role: Role, punctuation: Punctuation, straightens: bool) -> Cow<'_, str> {

@@ -77,7 +77,7 @@ impl Word<'_> {
     }
 }
 
-/// The last letter or digit of a word, without its accents.
+/// The last character of a word, without the accents on it, if they are few.
 fn last_letter(word: &str) -> Option<char> {
     word.chars().rev().take(4).find(|&c| !is_combining_mark(c))
 }

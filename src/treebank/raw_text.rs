@@ -21,7 +21,8 @@ pub(super) struct TextReader {
     starts: VecDeque<(u64, u64)>,
     /// The number of characters that have been read.
     characters: u64,
-    began: Place,
+    /// The line and the column of the last sentence.
+    began: (u64, u64),
     origins: Origins,
 }
 
@@ -29,16 +30,26 @@ impl TextReader {
     pub(super) fn new(lines: LineReader, tokenizer: Tokenizer) -> Self {
         let origins = Origins::of(&lines);
         let splitter = Splitter::new(tokenizer.clone());
-        let (began, starts) = (lines.place(0), VecDeque::new());
-        let (bad, ended, characters) = (None, false, 0);
-        Self { lines, tokenizer, splitter, bad, ended, starts, characters, began, origins }
+        Self {
+            lines,
+            tokenizer,
+            splitter,
+            bad: None,
+            ended: false,
+            starts: VecDeque::new(),
+            characters: 0,
+            began: (0, 0),
+            origins,
+        }
     }
 
     /// The next sentence or unreadable line; `None` at the end.
     pub(super) fn read(&mut self) -> Result<Option<Item>> {
         loop {
             if let Some(sentence) = self.splitter.next_sentence() {
-                self.find_beginning(sentence.layout.spans[0].start);
+                if let Some(first) = sentence.layout.spans.first() {
+                    self.find_beginning(first.start);
+                }
                 return Ok(Some(match self.tokenizer.refuses(&sentence.layout.text) {
                     Some(problem) => Item::bad(self.began(), problem),
                     None => self.origins.item(sentence),
@@ -53,7 +64,8 @@ impl TextReader {
 
     /// Where the last sentence began.
     pub(super) fn began(&self) -> Place {
-        self.began.clone()
+        let (line, column) = self.began;
+        Place::new(self.lines.name(), line, column)
     }
 
     /// Finds the line and the column of a sentence with so many characters before it.
@@ -62,7 +74,7 @@ impl TextReader {
             self.starts.pop_front();
         }
         if let Some(&(line, start)) = self.starts.front() {
-            self.began = Place::new(self.lines.name(), line, characters - start + 1);
+            self.began = (line, characters - start + 1);
         }
     }
 
