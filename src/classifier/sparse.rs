@@ -79,15 +79,19 @@ impl SparseWeights {
 
     /// Writes the rows of the ids that have one into `rows` (emptied first).
     pub fn find(&self, ids: &[u64], rows: &mut Vec<Row>) {
+        // Where a search ends cannot be predicted. Touching every first slot beforehand overlaps the cache misses.
+        let first = |&id: &u64| self.slots[self.first_slot(id)].id;
+        std::hint::black_box(ids.iter().fold(0, |sum, id| sum ^ first(id)));
         rows.clear();
         rows.extend(ids.iter().map(|&id| self.slots[self.slot(id)].row));
     }
 
     /// Adds the current weights of the rows to `sums`.
     pub fn add(&self, rows: &[Row], sums: &mut [i32]) {
-        // Row lengths cannot be predicted. Touching every row beforehand overlaps the cache misses.
-        let first = |row: &Row| self.entries.get(row.first as usize).map_or(0, |entry| entry.class);
-        std::hint::black_box(rows.iter().fold(0, |sum, row| sum ^ first(row)));
+        // Nor can row lengths be predicted.
+        let class = |at: usize| self.entries.get(at).map_or(0, |entry| entry.class);
+        let ends = |row: &Row| class(row.range().start) ^ class(row.range().end);
+        std::hint::black_box(rows.iter().fold(0, |sum, row| sum ^ ends(row)));
         for row in rows {
             for entry in &self.entries[row.range()] {
                 sums[entry.class as usize] += entry.weight;
@@ -189,10 +193,15 @@ impl SparseWeights {
         Ok(loaded)
     }
 
+    /// Where the search for an id starts.
+    fn first_slot(&self, id: u64) -> usize {
+        (id >> 20) as usize & (self.slots.len() - 1)
+    }
+
     /// The slot of an id, or the free one where it belongs.
     fn slot(&self, id: u64) -> usize {
         let mask = self.slots.len() - 1;
-        let mut at = (id >> 20) as usize & mask;
+        let mut at = self.first_slot(id);
         while self.slots[at].id != 0 && self.slots[at].id != id {
             at = (at + 1) & mask;
         }
