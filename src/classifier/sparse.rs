@@ -88,7 +88,7 @@ impl SparseWeights {
 
     /// Adds the current weights of the rows to `sums`.
     pub fn add(&self, rows: &[Row], sums: &mut [i32]) {
-        // Nor can row lengths be predicted.
+        // Row lengths cannot be predicted. Touching both ends of every row beforehand overlaps the cache misses.
         let class = |at: usize| self.entries.get(at).map_or(0, |entry| entry.class);
         let ends = |row: &Row| class(row.range().start) ^ class(row.range().end);
         std::hint::black_box(rows.iter().fold(0, |sum, row| sum ^ ends(row)));
