@@ -5,20 +5,13 @@ use crate::eval::{Evaluation, Params, Status};
 
 /// Scores by both kinds of tags, until it is known which to use.
 pub(super) struct ByTags<S> {
-    scores: Scores<S>,
+    /// By the tags that are asked for, or else those of the parses.
+    scores: S,
+    /// By gold tags, unless one kind is asked for.
+    by_gold: Option<S>,
     sentences: u64,
     /// Sentences that are scored only with gold tags.
     rescued: u64,
-}
-
-enum Scores<S> {
-    /// By the tags that are asked for.
-    One(S),
-    Both {
-        /// By the tags of the parses.
-        own: S,
-        gold: S,
-    },
 }
 
 /// The largest share of sentences, in percent, that may be left out because of their tags.
@@ -36,44 +29,28 @@ impl<S> ByTags<S> {
             evaluation.gold_tags = gold_tags;
             make(evaluation)
         };
-        let scores = if scoring.gold_tags || scoring.own_tags {
-            Scores::One(make(scoring.gold_tags))
-        } else {
-            Scores::Both { own: make(false), gold: make(true) }
-        };
-        Self { scores, sentences: 0, rescued: 0 }
+        let is_asked = scoring.gold_tags || scoring.own_tags;
+        let (scores, by_gold) = (make(scoring.gold_tags), (!is_asked).then(|| make(true)));
+        Self { scores, by_gold, sentences: 0, rescued: 0 }
     }
 
     /// Scores a sentence by both kinds of tags; `score` returns the status of each parse.
-    pub(super) fn add<E>(
-        &mut self,
-        mut score: impl FnMut(&mut S) -> Result<Vec<Status>, E>,
-    ) -> Result<(), E> {
+    pub(super) fn add(&mut self, mut score: impl FnMut(&mut S) -> Vec<Status>) {
         self.sentences += 1;
-        match &mut self.scores {
-            Scores::One(scores) => drop(score(scores)?),
-            Scores::Both { own, gold } => {
-                let (own, gold) = (score(own)?, score(gold)?);
-                let is_rescued = |(own, gold): (&Status, &Status)| {
-                    *own != Status::Valid && *gold == Status::Valid
-                };
-                self.rescued += u64::from(own.iter().zip(&gold).any(is_rescued));
-            }
-        }
-        Ok(())
+        let own = score(&mut self.scores);
+        let Some(by_gold) = &mut self.by_gold else { return };
+        let gold = score(by_gold);
+        let is_rescued =
+            |(own, gold): (&Status, &Status)| *own != Status::Valid && *gold == Status::Valid;
+        self.rescued += u64::from(own.iter().zip(&gold).any(is_rescued));
     }
 
     /// The scores to use: those by gold tags if they are asked for, or if the other tags leave out more than
     /// [`MOST_LEFT_OUT`] percent of the sentences, which is said unless `quiet`.
     pub(super) fn choose(self, quiet: bool) -> S {
-        let Self { scores, rescued, sentences } = self;
-        let (own, gold) = match scores {
-            Scores::One(scores) => return scores,
-            Scores::Both { own, gold } => (own, gold),
-        };
-        if rescued * 100 <= sentences * MOST_LEFT_OUT {
-            return own;
-        }
+        let Self { scores, by_gold, rescued, sentences } = self;
+        let leaves_out = rescued * 100 > sentences * MOST_LEFT_OUT;
+        let Some(by_gold) = by_gold.filter(|_| leaves_out) else { return scores };
         if !quiet {
             say!(
                 "note: because of other tags, other words count as punctuation in {rescued} of {sentences} sentences, \
@@ -81,6 +58,6 @@ impl<S> ByTags<S> {
                  as EVALB does"
             );
         }
-        gold
+        by_gold
     }
 }

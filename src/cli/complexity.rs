@@ -8,9 +8,9 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use serde_json::{Map, Value};
 
-use super::options::{OUTPUT, Verbosity, threads};
-use super::out::{Out, OutArg};
-use super::sentences::{SentenceArgs, SentenceProcessor, SentenceRun};
+use super::options::OUTPUT;
+use super::out::Out;
+use super::sentences::{SentenceArgs, SentenceProcessor};
 use crate::find::complexity::{Complexity, Counts, MEASURES, UNITS};
 
 /// Measure the syntactic complexity of texts.
@@ -26,13 +26,6 @@ pub struct ComplexityArgs {
     /// Files (may be .gz), folders, quoted patterns of names, or - for standard input.
     #[arg(value_name = "FILE", default_value = "-")]
     files: Vec<PathBuf>,
-    /// Number of threads; 0 uses all cores. The output does not depend on it.
-    #[arg(short = 'j', long, value_name = "N", default_value_t = 1)]
-    threads: usize,
-    #[command(flatten)]
-    out: OutArg,
-    #[command(flatten)]
-    verbosity: Verbosity,
     #[command(flatten)]
     source: SentenceArgs,
     /// Format of the table.
@@ -55,7 +48,7 @@ enum TableOutput {
 /// When an input cannot be read, or the output cannot be written.
 pub fn run(args: &ComplexityArgs) -> anyhow::Result<ExitCode> {
     let complexity = Complexity::l2sca()?;
-    let mut out = args.out.open(&args.files)?;
+    let mut out = args.source.out.open(&args.files)?;
     if args.output == TableOutput::Tsv {
         let names = UNITS.into_iter().chain(MEASURES.iter().map(|(name, _)| *name));
         writeln!(out, "file\t{}", names.collect::<Vec<_>>().join("\t"))?;
@@ -64,8 +57,6 @@ pub fn run(args: &ComplexityArgs) -> anyhow::Result<ExitCode> {
         let mut counter = complexity.counter();
         Box::new(move |sentence| sentence.and_then(|one| Ok((counter.count(&one.tree)?, one.file))))
     };
-    let threads = threads(args.threads, args.verbosity.quiet);
-    let is_shown = !args.out.is_terminal();
     // The file that is read, and what has been counted in it.
     let mut row: Option<(Arc<str>, Counts)> = None;
     let mut take = |out: &mut Out, counted: crate::Result<(Counts, Arc<str>)>| {
@@ -76,8 +67,7 @@ pub fn run(args: &ComplexityArgs) -> anyhow::Result<ExitCode> {
         row.get_or_insert_with(|| (file, Counts::default())).1.add(&counts);
         Ok(true)
     };
-    let run = SentenceRun { threads, is_shown, verbosity: &args.verbosity };
-    args.source.run(&args.files, &make, (&mut out, &mut take), &run)?;
+    args.source.run(&args.files, &make, (&mut out, &mut take))?;
     if let Some((file, counts)) = row {
         write_row(&file, &counts, args.output, &mut out)?;
     }

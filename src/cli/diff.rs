@@ -140,7 +140,7 @@ fn collect(args: &DiffArgs, named: &[(&'static str, &Path)]) -> anyhow::Result<F
     });
     while let Some(trees) = sides.next()? {
         let (number, at) = (sides.read(), sides.place(0));
-        scores.add(|scores| Ok::<_, anyhow::Error>(scores.add(&trees, number, at.as_ref())))?;
+        scores.add(|scores| scores.add(&trees, number, at.as_ref()));
     }
     if sides.read() == 0 {
         return Err(no_trees(&args.gold));

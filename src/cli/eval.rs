@@ -159,11 +159,12 @@ fn score_trees(
         scores.add(|Scores { evaluation, rows, excluded }| {
             let score = evaluation.add(gold, test);
             if args.per_sentence {
-                evalb::row(rows, sides.read(), &score)?;
+                // Writing to memory does not fail.
+                let _ = evalb::row(rows, sides.read(), &score);
             }
             excluded.extend(excluded_note(&score, &sides));
-            Ok::<_, anyhow::Error>(vec![score.status])
-        })?;
+            vec![score.status]
+        });
     }
     if sides.read() == 0 {
         return Err(no_trees(&args.gold));

@@ -13,11 +13,11 @@ use std::sync::Arc;
 use anyhow::{Context, ensure};
 use clap::ValueEnum;
 
-use super::options::{OUTPUT, Verbosity, threads};
-use super::out::{Out, OutArg};
+use super::options::OUTPUT;
+use super::out::Out;
 use super::page;
 use super::page::trees::TreesPage;
-use super::sentences::{Sentence, SentenceArgs, SentenceProcessor, SentenceRun};
+use super::sentences::{Sentence, SentenceArgs, SentenceProcessor};
 use crate::find::{HEADS, Pattern, Searcher};
 use crate::tree::heads::HeadRules;
 use count::Tally;
@@ -58,13 +58,6 @@ pub struct FindArgs {
     /// the treebank, or with --text of the model; otherwise collins-modified.
     #[arg(value_parser = super::listed::heads(), hide_possible_values = true, long, value_name = "NAME|FILE")]
     heads: Option<String>,
-    /// Number of threads; 0 uses all cores. The output does not depend on it.
-    #[arg(short = 'j', long, value_name = "N", default_value_t = 1)]
-    threads: usize,
-    #[command(flatten)]
-    out: OutArg,
-    #[command(flatten)]
-    verbosity: Verbosity,
     #[command(flatten)]
     source: SentenceArgs,
     /// Format of the matches.
@@ -135,7 +128,7 @@ const MAX_BYTES: usize = 1 << 28;
 pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
     let (text, files) = args.pattern_and_files();
     let pattern = compiled(&text)?;
-    if !args.verbosity.quiet {
+    if !args.source.verbosity.quiet {
         pattern.warnings().iter().for_each(|warning| say!("note: {warning}"));
     }
     if let Some(name) = &args.node {
@@ -151,9 +144,9 @@ pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
         None if !pattern.needs_heads() => HeadRules::named(HEADS)?,
         None => args.source.heads()?.map_or_else(|| HeadRules::named(HEADS), Ok)?,
     };
-    let mut out = args.out.open(&files)?;
+    let mut out = args.source.out.open(&files)?;
     if args.is_page() {
-        page::begin(&TreesPage::new(format!("Matches of {text}")), &mut out)?;
+        page::begin(&TreesPage { title: format!("Matches of {text}") }, &mut out)?;
     }
     let make = || -> SentenceProcessor<'_, crate::Result<Hits>> {
         // A named node is one of many in a match.
@@ -164,8 +157,6 @@ pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
             search(args, &mut searcher, &one).map_err(|error| placed(error, &one))
         })
     };
-    let threads = threads(args.threads, args.verbosity.quiet);
-    let is_shown = !args.out.is_terminal();
     let mut tally = Tally::default();
     let mut take = |out: &mut Out, hits: crate::Result<Hits>| {
         let hits = hits?;
@@ -173,8 +164,7 @@ pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
         out.write_all(&hits.bytes)?;
         Ok(true)
     };
-    let run = SentenceRun { threads, is_shown, verbosity: &args.verbosity };
-    args.source.run(&files, &make, (&mut out, &mut take), &run)?;
+    args.source.run(&files, &make, (&mut out, &mut take))?;
     let total = tally.total();
     match (args.count, args.count_by) {
         (true, _) => writeln!(out, "{total}")?,

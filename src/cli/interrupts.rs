@@ -64,54 +64,32 @@ impl Interrupts {
     }
 }
 
-/// Handles the signals that end a program, but for those that it was started to ignore.
+/// Handles the signals that end a program, but for those that it was started to ignore, as by `nohup` or as a background
+/// job of a script: whoever started it wants it to go on.
 pub(super) fn on_signal(handler: impl FnMut() + Send + 'static) {
-    // Without a handler, the signals simply end the program.
-    let ignored = Ignored::find();
-    let _ = ctrlc::set_handler(handler);
-    ignored.restore();
-}
-
-/// The signals that the program was started to ignore, as by `nohup` or as a background job of a script: whoever
-/// started it wants it to go on.
-struct Ignored {
     #[cfg(unix)]
-    signals: Vec<libc::c_int>,
-}
-
-#[cfg(unix)]
-impl Ignored {
-    fn find() -> Self {
-        let is_ignored = |&signal: &libc::c_int| {
-            // SAFETY: all zeros is a valid `sigaction`; a null pointer asks for the present one and changes nothing.
-            #[allow(unsafe_code)]
-            let handler = unsafe {
-                let mut present: libc::sigaction = std::mem::zeroed();
-                libc::sigaction(signal, std::ptr::null(), &raw mut present);
-                present.sa_sigaction
-            };
-            handler == libc::SIG_IGN
-        };
-        let signals = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
-        Self { signals: signals.into_iter().filter(is_ignored).collect() }
-    }
-
-    fn restore(&self) {
-        for &signal in &self.signals {
-            // SAFETY: ignoring a signal runs no code.
-            #[allow(unsafe_code)]
-            unsafe {
-                libc::signal(signal, libc::SIG_IGN);
-            }
+    let ignored: Vec<libc::c_int> =
+        [libc::SIGINT, libc::SIGTERM, libc::SIGHUP].into_iter().filter(is_ignored).collect();
+    // Without a handler, the signals simply end the program.
+    let _ = ctrlc::set_handler(handler);
+    #[cfg(unix)]
+    for signal in ignored {
+        // SAFETY: ignoring a signal runs no code.
+        #[allow(unsafe_code)]
+        unsafe {
+            libc::signal(signal, libc::SIG_IGN);
         }
     }
 }
 
-#[cfg(not(unix))]
-impl Ignored {
-    fn find() -> Self {
-        Self {}
-    }
-
-    fn restore(&self) {}
+#[cfg(unix)]
+fn is_ignored(&signal: &libc::c_int) -> bool {
+    // SAFETY: all zeros is a valid `sigaction`; a null pointer asks for the present one and changes nothing.
+    #[allow(unsafe_code)]
+    let handler = unsafe {
+        let mut present: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &raw mut present);
+        present.sa_sigaction
+    };
+    handler == libc::SIG_IGN
 }

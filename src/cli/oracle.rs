@@ -208,7 +208,7 @@ fn play(args: &OracleArgs, out: &mut Out) -> anyhow::Result<u64> {
     }
     let files: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
     let title = format!("Derivations of {}: {}", files.join(", "), args.preset.join(", "));
-    page::begin(&PlayerPage::new(title), out)?;
+    page::begin(&PlayerPage { title }, out)?;
     let problems = sentences.iter().flatten().filter(|played| played.problem.is_some()).count();
     for systems in sentences {
         page::write_line(&Players { systems }, out)?;

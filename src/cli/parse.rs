@@ -15,7 +15,7 @@ use super::options::{INPUT, OUTPUT};
 use super::page::player::{PlayedTrace, PlayerPage, Players};
 use super::page::trees::{PageTree, SentenceTrees, TreesPage};
 use super::resume::Causes;
-use super::stream::{self, ExpectedInput, Processor, Rendered, StreamArgs, Totals, Work};
+use super::stream::{self, Processor, Rendered, StreamArgs, Totals, Work};
 use super::unseen::UnseenNotes;
 use super::{listed, page};
 use crate::model::Model;
@@ -23,7 +23,7 @@ use crate::parse_request::ParseRequest;
 use crate::parser::{NbestRequest, Parse, Parser, ParserWorker};
 use crate::text::remove_given_tags;
 use crate::tree::Token;
-use crate::treebank::sentences::InputFormat;
+use crate::treebank::sentences::{InputFormat, Sentences};
 use crate::treebank::{Missing, Origin, Reason, ids, penn};
 
 /// Parse sentences into constituency trees.
@@ -211,19 +211,20 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
             }
         })
     };
-    let preset = parser.preset();
+    let prepare = |sentences: Sentences| {
+        sentences
+            .strip_trees(parser.preset().clean.clone())
+            .split_by(parser.tokenizer())
+            .needing_tags(!parser.has_tagger())
+            .keeping_trees(args.trace.is_some())
+            .keeping_ids(args.ids)
+    };
     let report = |totals: &Totals<u64>| report(args, totals, start);
     let work = Work {
         command: "parse",
         files: &args.files,
         format: args.input,
-        expected: ExpectedInput {
-            clean: preset.clean.clone(),
-            tokenizer: parser.tokenizer(),
-            needs_tags: !parser.has_tagger(),
-            keeps_trees: args.trace.is_some(),
-            keeps_ids: args.ids,
-        },
+        prepare: &prepare,
         frame: frame(args)?,
         missing: &|sentence| missing(args, sentence),
         make: &processor,
@@ -282,8 +283,8 @@ fn frame(args: &ParseArgs) -> io::Result<[Vec<u8>; 2]> {
     }
     let model = args.stream.model_name();
     match args.trace {
-        Some(_) => page::begin(&PlayerPage::new(format!("Decisions of {model}")), &mut begin)?,
-        None => page::begin(&TreesPage::new(format!("Trees of {model}")), &mut begin)?,
+        Some(_) => page::begin(&PlayerPage { title: format!("Decisions of {model}") }, &mut begin)?,
+        None => page::begin(&TreesPage { title: format!("Trees of {model}") }, &mut begin)?,
     }
     Ok([begin, page::END.to_vec()])
 }

@@ -9,13 +9,13 @@ use anyhow::Context;
 use askama::Template;
 
 use super::aligned_trees::no_trees;
-use super::diff::html::{Differences, SCRIPT, file_name, write_data};
+use super::diff::html::{Differences, file_name, write_data};
 use super::diff::{Found, Sentence, System};
 use super::inputs::inputs;
 use super::notes::grouped;
 use super::options::{EncodingArg, INPUT, SCORING, Verbosity, note_stdin};
 use super::out::OutArg;
-use super::page::{self, TREE_SCRIPT};
+use super::page;
 use super::reading_bar::ReadingBar;
 use super::{chart, listed};
 use crate::error::Place;
@@ -60,8 +60,6 @@ pub struct ReportArgs {
 #[template(path = "report.html")]
 struct ReportPage<'a> {
     title: String,
-    tree_script: &'static str,
-    script: &'static str,
     columns: Vec<&'static str>,
     scores: Vec<(&'static str, Vec<String>)>,
     facts: Vec<(&'static str, String)>,
@@ -105,8 +103,6 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     let Some(first) = runs.first() else { return Err(no_trees(&args.gold)) };
     let template = ReportPage {
         title: format!("{name} on {}", file_name(&args.gold)),
-        tree_script: TREE_SCRIPT,
-        script: SCRIPT,
         columns: runs.iter().map(|run| run.tags).collect(),
         scores: scores(&runs),
         facts: facts(&model.header),

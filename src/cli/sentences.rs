@@ -6,8 +6,8 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use super::inputs::inputs;
-use super::options::{INPUT, TreebankArgs, Verbosity, note_stdin};
-use super::out::Out;
+use super::options::{INPUT, TreebankArgs, Verbosity, note_stdin, threads};
+use super::out::{Out, OutArg};
 use super::pipe::{Pipe, Processor, Taker};
 use super::reading_bar::ReadingBar;
 use crate::error::Error;
@@ -22,6 +22,13 @@ use crate::treebank::{ByteCounter, Cleaning, Input, Item, Missing, Origin, Reaso
 /// Where the trees come from.
 #[derive(Debug, clap::Args)]
 pub(super) struct SentenceArgs {
+    /// Number of threads; 0 uses all cores. The output does not depend on it.
+    #[arg(short = 'j', long, value_name = "N", default_value_t = 1)]
+    threads: usize,
+    #[command(flatten)]
+    pub(super) out: OutArg,
+    #[command(flatten)]
+    pub(super) verbosity: Verbosity,
     /// The files are raw text, which is split into sentences and words, tagged and parsed.
     #[arg(long, help_heading = INPUT)]
     text: bool,
@@ -36,14 +43,6 @@ pub(super) struct SentenceArgs {
     set: Vec<String>,
     #[command(flatten)]
     treebank: TreebankArgs,
-}
-
-/// How sentences are processed.
-pub(super) struct SentenceRun<'a> {
-    pub(super) threads: usize,
-    /// Whether there may be a progress bar.
-    pub(super) is_shown: bool,
-    pub(super) verbosity: &'a Verbosity,
 }
 
 /// A tree and where it is from.
@@ -149,12 +148,13 @@ impl SentenceArgs {
         files: &[PathBuf],
         make: &'a (dyn Fn() -> SentenceProcessor<'a, R> + Sync),
         (out, take): (&mut Out, Taker<'_, R>),
-        &SentenceRun { threads, is_shown, verbosity }: &SentenceRun<'_>,
     ) -> anyhow::Result<()> {
-        note_stdin(files, verbosity.quiet);
-        let (inputs, counter) = (inputs(files, verbosity.quiet)?, ByteCounter::default());
+        let quiet = self.verbosity.quiet;
+        let threads = threads(self.threads, quiet);
+        note_stdin(files, quiet);
+        let (inputs, counter) = (inputs(files, quiet)?, ByteCounter::default());
         let unit = if self.text { "sentences" } else { "trees" };
-        let is_shown = is_shown && !verbosity.quiet;
+        let is_shown = !self.out.is_terminal() && !quiet;
         let bar = ReadingBar::of_inputs(is_shown, &inputs, counter.clone(), unit);
         let flushes_each = inputs.contains(&Input::Stdin);
         let inputs = inputs.into_iter();

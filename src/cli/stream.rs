@@ -18,10 +18,9 @@ use super::resume::{self, Causes, Done};
 use super::untokenized::UntokenizedCheck;
 use crate::error::{InputKind, Place, counted};
 use crate::model::{Model, embedded};
-use crate::text::Tokenizer;
 use crate::tree::Token;
 use crate::treebank::sentences::{InputFormat, Sentences};
-use crate::treebank::{ByteCounter, Cleaning, Input, Item, Missing, Origin, Reason};
+use crate::treebank::{ByteCounter, Input, Item, Missing, Origin, Reason};
 
 /// The result for one item of the input. `T` is what the command counts.
 #[derive(Debug, Default)]
@@ -53,7 +52,8 @@ pub(super) struct Work<'f, 'a, T> {
     /// The files to read; standard input if there are none.
     pub(super) files: &'f [PathBuf],
     pub(super) format: InputFormat,
-    pub(super) expected: ExpectedInput,
+    /// Tells the reader of the sentences what the model needs of them.
+    pub(super) prepare: &'f (dyn Fn(Sentences) -> Sentences + Sync),
     /// The text before and after the results.
     pub(super) frame: [Vec<u8>; 2],
     /// Returns what is written for a sentence without words to parse.
@@ -145,21 +145,6 @@ pub(super) struct Totals<T> {
     pub(super) unreadable: u64,
     /// The counts of the command.
     pub(super) tally: T,
-}
-
-/// The requirements of a model on its input.
-#[derive(Debug, Clone)]
-pub(super) struct ExpectedInput {
-    /// How trees are stripped.
-    pub(super) clean: Cleaning,
-    /// How raw text is split.
-    pub(super) tokenizer: Tokenizer,
-    /// Whether every word must have a tag, because there is no tagger.
-    pub(super) needs_tags: bool,
-    /// Whether the command needs the trees of a treebank besides their words.
-    pub(super) keeps_trees: bool,
-    /// Whether IDs of trees and of CoNLL-U are needed.
-    pub(super) keeps_ids: bool,
 }
 
 /// Processes every item of the input and writes the results to standard output, or to the file that is named.
@@ -374,15 +359,8 @@ impl<T: Default> Work<'_, '_, T> {
         counter: ByteCounter,
         args: &StreamArgs,
     ) -> NotedItems<'f> {
-        let ExpectedInput { clean, tokenizer, needs_tags, keeps_trees, keeps_ids } =
-            self.expected.clone();
-        let sentences = Sentences::new(inputs, self.format, args.encoding.encoding)
-            .strip_trees(clean)
-            .split_by(tokenizer)
-            .needing_tags(needs_tags)
-            .keeping_trees(keeps_trees)
-            .keeping_ids(keeps_ids)
-            .counted_by(counter);
+        let sentences = Sentences::new(inputs, self.format, args.encoding.encoding);
+        let sentences = (self.prepare)(sentences).counted_by(counter);
         let sum = self.resume.is_some().then(crc32fast::Hasher::new);
         NotedItems { sentences, inspect, check: args.check(self.format), sum }
     }

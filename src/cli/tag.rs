@@ -10,12 +10,12 @@ use clap::ValueEnum;
 
 use super::listed;
 use super::options::{INPUT, OUTPUT};
-use super::stream::{self, ExpectedInput, Processor, Rendered, StreamArgs, Totals, Work};
+use super::stream::{self, Processor, Rendered, StreamArgs, Totals, Work};
 use crate::parser::{Tagger, TaggingWorker, stored_preset, tokenizer};
 use crate::tagger::Accuracy;
 use crate::text::remove_given_tags;
 use crate::tree::Token;
-use crate::treebank::sentences::InputFormat;
+use crate::treebank::sentences::{InputFormat, Sentences};
 use crate::treebank::tagged::{TaggedFormat, write_line};
 use crate::treebank::{Missing, Origin, Reason};
 
@@ -94,18 +94,18 @@ pub fn run(args: &TagArgs) -> anyhow::Result<ExitCode> {
     };
     let preset = stored_preset(&model, &[])?;
     let tokenizer = tokenizer(&model, &preset, |tag| tagger.knows_tag(tag))?;
+    let prepare = |sentences: Sentences| {
+        sentences
+            .strip_trees(preset.clean.clone())
+            .split_by(tokenizer.clone())
+            .needing_tags(args.accuracy)
+    };
     let report = |totals: &Totals<Accuracy>| report(args, totals, start);
     let work = Work {
         command: "tag",
         files: &args.files,
         format: args.input,
-        expected: ExpectedInput {
-            clean: preset.clean,
-            tokenizer,
-            needs_tags: args.accuracy,
-            keeps_trees: false,
-            keeps_ids: false,
-        },
+        prepare: &prepare,
         frame: Default::default(),
         missing: &missing,
         make: &processor,

@@ -158,7 +158,7 @@ fn convert(args: &TreeArgs, out: &mut Out) -> anyhow::Result<ReadReport> {
     };
     if args.output == TreeOutput::Html {
         let files: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
-        let page = TreesPage::new(format!("Trees of {}", files.join(", ")));
+        let page = TreesPage { title: format!("Trees of {}", files.join(", ")) };
         page::begin(&page, out)?;
     }
     let trees = if args.output == TreeOutput::Svg {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use compact_str::CompactString;
 use serde::de::{Error as _, SeqAccess, Visitor};
-use serde::ser::{SerializeMap, SerializeSeq};
+use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
@@ -218,8 +218,10 @@ impl Serialize for Parse<'_> {
             map.serialize_entry("id", id)?;
         }
         map.serialize_entry("tree", &brackets)?;
-        map.serialize_entry("tokens", &Tokens(self.tree))?;
-        map.serialize_entry("spans", &Spans(self.tree))?;
+        let tokens = self.tree.tokens().iter().map(|token| (&token.word, &token.tag));
+        let spans = self.tree.nodes().iter().map(|node| (&node.label, node.start, node.end));
+        map.serialize_entry("tokens", &tokens.collect::<Vec<_>>())?;
+        map.serialize_entry("spans", &spans.collect::<Vec<_>>())?;
         map.serialize_entry("heads", &self.heads)?;
         // JSON has no infinity.
         map.serialize_entry("score", &self.score.filter(|score| score.is_finite()))?;
@@ -241,30 +243,6 @@ impl Serialize for Parse<'_> {
             map.serialize_entry("error", error)?;
         }
         map.end()
-    }
-}
-
-struct Tokens<'a>(&'a Tree);
-
-impl Serialize for Tokens<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(Some(self.0.tokens().len()))?;
-        for token in self.0.tokens() {
-            list.serialize_element(&(&token.word, &token.tag))?;
-        }
-        list.end()
-    }
-}
-
-struct Spans<'a>(&'a Tree);
-
-impl Serialize for Spans<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(Some(self.0.nodes().len()))?;
-        for node in self.0.nodes() {
-            list.serialize_element(&(&node.label, node.start, node.end))?;
-        }
-        list.end()
     }
 }
 

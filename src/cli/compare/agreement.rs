@@ -26,7 +26,7 @@ pub(super) fn run(args: &CompareArgs, mut out: Out) -> anyhow::Result<ExitCode> 
     });
     while let Some(trees) = sides.next()? {
         let Some((gold, parses)) = trees.split_first() else { break };
-        scores.add(|scores| Ok::<_, anyhow::Error>(scores.add(gold, parses, args.max_words)))?;
+        scores.add(|scores| scores.add(gold, parses, args.max_words));
     }
     let Scores { failures, brackets, exact, .. } = scores.choose(args.verbosity.quiet);
     args.report(&sides, exact.number(), &failures)?;

@@ -4,11 +4,11 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use askama::Template;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::{DiffArgs, Found, Sentence, SentenceParse, System, names};
 use crate::cli::notes::grouped;
-use crate::cli::page::{self, TREE_SCRIPT, TreeData, charts};
+use crate::cli::page::{self, TreeData, charts};
 use crate::eval::report::compare::p_value;
 use crate::eval::significance::{Comparison, Settings, compare};
 use crate::eval::{
@@ -24,13 +24,8 @@ const LABELS: usize = 14;
 #[template(path = "diff.html")]
 struct DiffPage<'a> {
     title: String,
-    tree_script: &'static str,
-    script: &'static str,
     differences: Differences<'a>,
 }
-
-/// The script of pages with differences.
-pub(in crate::cli) const SCRIPT: &str = include_str!("../page/diff.js");
 
 /// The differences without their page.
 #[derive(Template)]
@@ -107,8 +102,6 @@ pub(super) fn write(args: &DiffArgs, found: &Found, out: &mut impl Write) -> any
     let files = shown.iter().copied().zip(paths.map(|path| path.display().to_string()));
     let template = DiffPage {
         title: format!("{} against {}", tests.join(" and "), file_name(&args.gold)),
-        tree_script: TREE_SCRIPT,
-        script: SCRIPT,
         differences: Differences::new(files.collect(), found)?,
     };
     page::begin(&template, out)?;
@@ -138,7 +131,8 @@ impl<'a> Differences<'a> {
 /// Writes the data of the page: what all sentences share, then the sentences.
 pub(in crate::cli) fn write_data(found: &Found, out: &mut impl Write) -> io::Result<()> {
     let names = names(found.systems.len());
-    page::write_line(&Head { names, classes: ErrorClass::ALL.map(ErrorClass::name) }, out)?;
+    let classes = ErrorClass::ALL.map(ErrorClass::name);
+    page::write_line(&json!({ "names": names, "classes": classes }), out)?;
     found.sentences.iter().try_for_each(|sentence| page::write_line(&row(sentence), out))
 }
 
@@ -146,48 +140,25 @@ pub(in crate::cli) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// The first line of the data; the sentences follow.
-#[derive(Serialize)]
-struct Head<'a> {
-    names: &'a [&'a str],
-    classes: [&'static str; ErrorClass::ALL.len()],
-}
-
-#[derive(Serialize)]
-struct SentenceRow<'a> {
-    n: u64,
-    at: Option<String>,
-    gold: TreeData<'a>,
-    parses: Vec<ParseRow<'a>>,
-}
-
-#[derive(Serialize)]
-struct ParseRow<'a> {
-    f1: f64,
-    tree: TreeData<'a>,
-    /// The marks of the gold tree.
-    gold: String,
-    /// Class, missed and spurious nodes of each error.
-    errors: Vec<(usize, Vec<u32>, Vec<u32>)>,
-}
-
-fn row(sentence: &Sentence) -> SentenceRow<'_> {
-    let Sentence { number, at, gold, parses } = sentence;
+fn row(Sentence { number, at, gold, parses }: &Sentence) -> Value {
     let data = TreeData::of(gold);
-    let parses = parses.iter().map(|parse| parse_row(parse, gold, &data)).collect();
-    SentenceRow { n: *number, at: at.as_ref().map(ToString::to_string), parses, gold: data }
+    let parses: Vec<Value> = parses.iter().map(|parse| parse_row(parse, gold, &data)).collect();
+    let at = at.as_ref().map(ToString::to_string);
+    json!({ "n": number, "at": at, "gold": data, "parses": parses })
 }
 
-fn parse_row<'a>(parse: &'a SentenceParse, gold: &Tree, gold_data: &TreeData<'a>) -> ParseRow<'a> {
+/// The tree of a parser, the marks of the gold tree, and class, missed and spurious nodes of each error.
+fn parse_row(parse: &SentenceParse, gold: &Tree, gold_data: &TreeData<'_>) -> Value {
     let SentenceParse { tree, f1, difference } = parse;
     let data = TreeData::of(tree).marked(tree, &difference.test).beside(gold_data);
     let error = |ParseError { class, missed, spurious }: &ParseError| {
-        let missed = missed.iter().map(|&id| gold_data.number(id)).collect();
-        (*class as usize, missed, spurious.iter().map(|&id| data.number(id)).collect())
+        let missed: Vec<u32> = missed.iter().map(|&id| gold_data.number(id)).collect();
+        let spurious: Vec<u32> = spurious.iter().map(|&id| data.number(id)).collect();
+        json!([*class as usize, missed, spurious])
     };
-    let errors = difference.errors.iter().map(error).collect();
+    let errors: Vec<Value> = difference.errors.iter().map(error).collect();
     let gold = gold_data.marks_of(gold, &difference.gold);
-    ParseRow { f1: (f1 * 100.0).round() / 100.0, gold, errors, tree: data }
+    json!({ "f1": (f1 * 100.0).round() / 100.0, "tree": data, "gold": gold, "errors": errors })
 }
 
 fn table(name: &'static str, System { evaluation, errors }: &System) -> SystemTable {

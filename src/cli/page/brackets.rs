@@ -1,19 +1,19 @@
 //! Trees as pages get them; `tree.js` reads them.
 
-use serde::ser::{Serialize, SerializeSeq, Serializer};
+use serde::Serialize;
 
 use crate::eval::Mark;
 use crate::find::Position;
 use crate::tree::{Child, NodeId, TRACE, Token, Tree, Visit};
 
 /// A tree with its words. Traces are left out, and nodes over nothing but traces.
-#[derive(Debug, serde::Serialize)]
+#[derive(Debug, Serialize)]
 pub(crate) struct TreeData<'t> {
     #[serde(skip_serializing_if = "Option::is_none")]
     words: Option<Vec<&'t str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tags: Option<Vec<&'t str>>,
-    brackets: Brackets<'t>,
+    brackets: Vec<Item<'t>>,
     #[serde(skip_serializing_if = "String::is_empty")]
     marks: String,
     /// The number of each node in the order in which they open.
@@ -25,14 +25,12 @@ pub(crate) struct TreeData<'t> {
 const LEFT_OUT: u32 = u32::MAX;
 
 /// A node opens with its label, a number stands for as many words, 0 closes a node.
-#[derive(Debug)]
-struct Brackets<'t>(Vec<Item<'t>>);
-
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 enum Item<'t> {
     Open(&'t str),
     Words(u32),
-    Close,
+    Close(u8),
 }
 
 impl<'t> TreeData<'t> {
@@ -43,21 +41,21 @@ impl<'t> TreeData<'t> {
         let mut data = Self {
             words: Some(words.clone().map(|token| token.word.as_str()).collect()),
             tags: Some(words.map(|token| token.tag.as_str()).collect()),
-            brackets: Brackets(Vec::new()),
+            brackets: Vec::new(),
             marks: String::new(),
             numbers: vec![LEFT_OUT; tree.nodes().len()],
         };
         let empty = over_traces(tree);
         let mut number = 0;
         for step in tree.traverse() {
-            let items = &mut data.brackets.0;
+            let items = &mut data.brackets;
             match step {
                 Visit::Open(id) if !empty[id.index()] => {
                     items.push(Item::Open(&tree.node(id).label));
                     data.numbers[id.index()] = number;
                     number += 1;
                 }
-                Visit::Close(id) if !empty[id.index()] => items.push(Item::Close),
+                Visit::Close(id) if !empty[id.index()] => items.push(Item::Close(0)),
                 Visit::Token(at) if is_word(&&tree.tokens()[at as usize]) => match items.last_mut()
                 {
                     Some(Item::Words(words)) => *words += 1,
@@ -148,20 +146,6 @@ fn character(mark: Mark) -> char {
         Mark::Matched => '=',
         Mark::Relabelled => '~',
         Mark::Wrong => '-',
-    }
-}
-
-impl Serialize for Brackets<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(Some(self.0.len()))?;
-        for item in &self.0 {
-            match item {
-                Item::Open(label) => list.serialize_element(label)?,
-                Item::Words(words) => list.serialize_element(words)?,
-                Item::Close => list.serialize_element(&0)?,
-            }
-        }
-        list.end()
     }
 }
 

@@ -22,35 +22,24 @@ pub(super) use brackets::TreeData;
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub(super) const STYLE: &str = include_str!("page.css");
 pub(super) const TREE_SCRIPT: &str = include_str!("tree.js");
+pub(super) const TREES_SCRIPT: &str = include_str!("trees.js");
+pub(super) const PLAYER_SCRIPT: &str = include_str!("player.js");
+pub(super) const DIFF_SCRIPT: &str = include_str!("diff.js");
 
 /// Writes a page up to its data: lines that [`write_line`] writes, then [`END`].
 ///
 /// # Errors
 /// When writing fails.
 pub(super) fn begin(template: &impl Template, out: &mut impl Write) -> io::Result<()> {
-    Template::write_into(template, &mut Visible(&mut *out))?;
+    Template::write_into(template, &mut visible(&mut *out))?;
     out.write_all(b"\n")
 }
 
 /// Writes text that HTML can have: characters such as NUL, which it cannot even have as references, as the
 /// replacement character.
-struct Visible<W>(W);
-
-impl<W: Write> Write for Visible<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let is_invisible = |&byte: &u8| byte < b' ' && !matches!(byte, b'\n' | b'\t' | b'\r');
-        let mut parts = bytes.split(is_invisible);
-        self.0.write_all(parts.next().unwrap_or_default())?;
-        for part in parts {
-            self.0.write_all("\u{fffd}".as_bytes())?;
-            self.0.write_all(part)?;
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
+fn visible<W: Write>(out: W) -> Replacing<W> {
+    let is_invisible = |byte: &u8| *byte < b' ' && !matches!(byte, b'\n' | b'\t' | b'\r');
+    Replacing { out, is_replaced: is_invisible, by: "\u{fffd}".as_bytes() }
 }
 
 /// The end of a page, after its data.
@@ -61,26 +50,35 @@ pub(super) const END: &[u8] = b"</script>\n</body>\n</html>\n";
 /// # Errors
 /// When writing fails.
 pub(super) fn write_line(value: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
-    serde_json::to_writer(Harmless(&mut *out), value)?;
+    serde_json::to_writer(harmless(&mut *out), value)?;
     out.write_all(b"\n")
 }
 
 /// Writes JSON so that HTML sees no tag or comment in it: `<`, which is only in strings, as an escape.
-struct Harmless<W>(W);
+fn harmless<W: Write>(out: W) -> Replacing<W> {
+    Replacing { out, is_replaced: |byte| *byte == b'<', by: b"\\u003c" }
+}
 
-impl<W: Write> Write for Harmless<W> {
+/// Writes something else in place of certain bytes.
+struct Replacing<W> {
+    out: W,
+    is_replaced: fn(&u8) -> bool,
+    by: &'static [u8],
+}
+
+impl<W: Write> Write for Replacing<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut parts = bytes.split(|&byte| byte == b'<');
-        self.0.write_all(parts.next().unwrap_or_default())?;
+        let mut parts = bytes.split(self.is_replaced);
+        self.out.write_all(parts.next().unwrap_or_default())?;
         for part in parts {
-            self.0.write_all(b"\\u003c")?;
-            self.0.write_all(part)?;
+            self.out.write_all(self.by)?;
+            self.out.write_all(part)?;
         }
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+        self.out.flush()
     }
 }
 
@@ -91,7 +89,7 @@ mod tests {
     #[test]
     fn a_page_has_no_characters_that_html_cannot_have() {
         let mut out = Vec::new();
-        Visible(&mut out).write_all(b"a\0b\x1b\n").unwrap();
+        visible(&mut out).write_all(b"a\0b\x1b\n").unwrap();
         assert_eq!(out, "a\u{fffd}b\u{fffd}\n".as_bytes());
     }
 
@@ -99,7 +97,7 @@ mod tests {
     fn json_in_a_page_ends_no_script_and_says_the_same() {
         let text = "</script><script>alert(1)</script><!-- \u{2028} \"'&";
         let mut out = Vec::new();
-        serde_json::to_writer(Harmless(&mut out), text).unwrap();
+        serde_json::to_writer(harmless(&mut out), text).unwrap();
         assert!(!out.contains(&b'<'));
         assert_eq!(serde_json::from_slice::<String>(&out).unwrap(), text);
     }

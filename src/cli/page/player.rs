@@ -3,7 +3,6 @@
 use askama::Template;
 use serde::Serialize;
 
-use super::TREE_SCRIPT;
 use crate::inspect::derivation::Derivation;
 use crate::inspect::trace::Trace;
 
@@ -11,15 +10,7 @@ use crate::inspect::trace::Trace;
 #[derive(Template)]
 #[template(path = "player.html")]
 pub(in crate::cli) struct PlayerPage {
-    title: String,
-    tree_script: &'static str,
-    script: &'static str,
-}
-
-impl PlayerPage {
-    pub(in crate::cli) fn new(title: String) -> Self {
-        Self { title, tree_script: TREE_SCRIPT, script: include_str!("player.js") }
-    }
+    pub(in crate::cli) title: String,
 }
 
 /// The derivations of a sentence, side by side.

@@ -3,21 +3,13 @@
 use askama::Template;
 use serde::Serialize;
 
-use super::{TREE_SCRIPT, TreeData};
+use super::TreeData;
 
 /// A page with trees.
 #[derive(Template)]
 #[template(path = "trees.html")]
 pub(in crate::cli) struct TreesPage {
-    title: String,
-    tree_script: &'static str,
-    script: &'static str,
-}
-
-impl TreesPage {
-    pub(in crate::cli) fn new(title: String) -> Self {
-        Self { title, tree_script: TREE_SCRIPT, script: include_str!("trees.js") }
-    }
+    pub(in crate::cli) title: String,
 }
 
 /// A sentence, with a tree or several.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hyper::body::Incoming;
 use hyper::http::request::Parts;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 
 use super::document::Sentence;
 use super::{Checked, Received, brackets, checked, read_document};
@@ -89,51 +89,35 @@ impl Render for Matches {
 struct MatchObject {
     sent_index: usize,
     #[serde(flatten)]
-    node: NodeObject,
-    named_nodes: Vec<Map<String, Value>>,
+    node: Value,
+    named_nodes: Vec<Value>,
 }
 
 impl MatchObject {
     fn of(found: &Match<'_>, tree: &Tree, sentence: &Sentence) -> Self {
-        let named = |(name, position): (&str, Position)| {
-            let node = serde_json::to_value(NodeObject::of(position, tree, sentence));
-            Map::from_iter([(name.to_owned(), node.unwrap_or_default())])
-        };
+        let node = |position| node_object(position, tree, sentence);
         Self {
             sent_index: sentence.index,
-            node: NodeObject::of(found.position(), tree, sentence),
-            named_nodes: found.nodes().map(named).collect(),
+            node: node(found.position()),
+            named_nodes: found.nodes().map(|(name, at)| json!({ name: node(at) })).collect(),
         }
     }
 }
 
 /// A node with the places of its first and last words.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct NodeObject {
-    character_offset_begin: u64,
-    codepoint_offset_begin: u64,
-    character_offset_end: u64,
-    codepoint_offset_end: u64,
-    r#match: String,
-    span_string: String,
-}
-
-impl NodeObject {
-    fn of(position: Position, tree: &Tree, sentence: &Sentence) -> Self {
-        let (start, end) = position.span(tree);
-        let (start, end) = (start as usize, end as usize);
-        let places = &sentence.places[start..end];
-        let begins = places.first().map_or((0, 0), |place| (place.units.0, place.points.0));
-        let ends = places.last().map_or(begins, |place| (place.units.1, place.points.1));
-        let words: Vec<&str> = tree.tokens()[start..end].iter().map(|token| &*token.word).collect();
-        Self {
-            character_offset_begin: begins.0,
-            codepoint_offset_begin: begins.1,
-            character_offset_end: ends.0,
-            codepoint_offset_end: ends.1,
-            r#match: brackets::subtree(tree, position) + "\n",
-            span_string: words.join(" "),
-        }
-    }
+fn node_object(position: Position, tree: &Tree, sentence: &Sentence) -> Value {
+    let (start, end) = position.span(tree);
+    let (start, end) = (start as usize, end as usize);
+    let places = &sentence.places[start..end];
+    let begins = places.first().map_or((0, 0), |place| (place.units.0, place.points.0));
+    let ends = places.last().map_or(begins, |place| (place.units.1, place.points.1));
+    let words: Vec<&str> = tree.tokens()[start..end].iter().map(|token| &*token.word).collect();
+    json!({
+        "characterOffsetBegin": begins.0,
+        "codepointOffsetBegin": begins.1,
+        "characterOffsetEnd": ends.0,
+        "codepointOffsetEnd": ends.1,
+        "match": brackets::subtree(tree, position) + "\n",
+        "spanString": words.join(" "),
+    })
 }
