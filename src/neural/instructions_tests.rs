@@ -5,7 +5,7 @@ use std::cell::Cell;
 use super::{InstructionSet, Kind};
 use crate::neural::kernel::tests::{Products, numbers};
 use crate::neural::kernel::{add_scaled, sum_of_squares, sum_rectified};
-use crate::neural::row_functions::tanh;
+use crate::neural::row_functions::gelu_tanhs;
 use crate::neural::{Lstm, Params, Tape, params::Builder};
 
 thread_local! {
@@ -31,7 +31,7 @@ fn results() -> Vec<f32> {
         let mut sum = vec![0.0; inputs];
         sum_rectified(&[&x.chunks_exact(inputs).collect::<Vec<_>>()], &mut sum);
         add_scaled(0.3, &x[..inputs], &mut sum);
-        tanh(&mut dx);
+        gelu_tanhs(&mut dx);
         all.extend([y, dx, dw, sum, vec![sum_of_squares(&x)]].concat());
     }
     all.extend(lstm());
@@ -55,7 +55,7 @@ fn lstm() -> Vec<f32> {
 }
 
 /// What is fused has the same bits on every processor: a sum of them.
-const FUSED: u32 = 0x8299_4d61;
+const FUSED: u32 = 0x4e35_edc6;
 
 #[test]
 fn every_set_gives_the_results_of_the_others() {

@@ -1,20 +1,10 @@
 //! Functions of rows, forwards and backwards: activations, layer normalization, softmax.
 
-use super::functions::{exp, gelu, gelu_slope, gelu_tanh, gelu_tanh_slope, tangent};
+use super::functions::{exp, gelu, gelu_slope, gelu_tanh, gelu_tanh_slope};
 use super::instructions::dispatched;
 
 /// Numbers that are summed up at a time.
 const LANES: usize = 32;
-
-dispatched! {
-    /// Replaces every number by its hyperbolic tangent.
-    pub(super) tanh(values: &mut [f32]),
-    |_fused, _WIDE| {
-        for value in values.iter_mut() {
-            *value = tangent(*value);
-        }
-    }
-}
 
 dispatched! {
     /// Replaces every number by its Gaussian error linear unit.

@@ -14,7 +14,7 @@ use crate::parser::stored_preset;
 use crate::preset::MethodChoice;
 use crate::preset::plan::Plan;
 use crate::preset::registry::load_scorer;
-use crate::scorer::neural::{Ensemble, NeuralLearner};
+use crate::scorer::neural::Ensemble;
 use crate::scorer::{Components, Configuration, Lesson, Memory, OnlineLearner, Reading, Scorer};
 use crate::symbols::{Sentence, Vocabulary};
 use crate::transition::{Action, TransitionSystem};
@@ -61,17 +61,17 @@ pub struct TeacherReading<'a> {
 }
 
 /// A network in training, with its teacher.
-pub struct Student<'a, 'n, 't> {
+pub struct Student<'a, 't> {
     /// The network.
-    pub student: &'a mut NeuralLearner<'n>,
+    pub student: &'a mut dyn OnlineLearner,
     /// The teacher.
     pub teacher: &'a mut TeacherReading<'t>,
 }
 
-impl<'a, 'n, 't> Student<'a, 'n, 't> {
+impl<'a, 't> Student<'a, 't> {
     /// A learner on a sentence whose tree is given, with a teacher.
     pub fn new(
-        student: &'a mut NeuralLearner<'n>,
+        student: &'a mut dyn OnlineLearner,
         teacher: &'a mut TeacherReading<'t>,
         tree: &Tree,
     ) -> Self {
@@ -88,7 +88,7 @@ fn memories(memory: &Memory) -> (&Memory, &Memory) {
     }
 }
 
-impl Reading for Student<'_, '_, '_> {
+impl Reading for Student<'_, '_> {
     fn begin(&mut self, at: Configuration<'_>) -> Memory {
         let TeacherReading { reading, sentence, .. } = &mut *self.teacher;
         reading.read(&mut sentence.clone());
@@ -118,7 +118,7 @@ impl Reading for Student<'_, '_, '_> {
     }
 }
 
-impl OnlineLearner for Student<'_, '_, '_> {
+impl OnlineLearner for Student<'_, '_> {
     fn learn(&mut self, lesson: &Lesson<'_>) {
         let TeacherReading { teacher, reading, sentence, probabilities } = &mut *self.teacher;
         let at = Configuration { sentence, ..lesson.at };

@@ -21,8 +21,8 @@ use crate::checkpoint::{Config, LayerWeights, Weights};
 use crate::error::{Error, Result};
 use crate::memory::{Array, Sections};
 use crate::neural::params::{Bits, Builder};
-use crate::neural::tape::{Function, Layout, Lookup};
-use crate::neural::transformer::{Activation, LayerNorm, Linear, Transformer, TransformerLayer};
+use crate::neural::tape::{Layout, Lookup};
+use crate::neural::transformer::{LayerNorm, Linear, Transformer, TransformerLayer};
 use crate::neural::{Dropout, Param, Params, RowTables, Tape, Var};
 use crate::parallel;
 use crate::symbols::{CASES, Sentence};
@@ -298,7 +298,7 @@ impl TransformerEncoder {
             let sum = tape.sum(&[x, all]);
             x = tape.layer_norm(params, layer.attention_norm, sum);
             let up = affine(tape, layer.up, x);
-            let up = tape.apply(function(layer.activation), up);
+            let up = tape.apply(layer.activation, up);
             let down = affine(tape, layer.down, up);
             let down = drop_out(tape, down);
             let sum = tape.sum(&[x, down]);
@@ -378,14 +378,6 @@ impl Embeddings {
             add(self.cases, sentence.forms[token].case as u32);
             add(self.tags, sentence.tags[token]);
         }
-    }
-}
-
-fn function(activation: Activation) -> Function {
-    match activation {
-        Activation::Gelu => Function::Gelu,
-        Activation::GeluTanh => Function::GeluTanh,
-        Activation::Relu => Function::Relu,
     }
 }
 

@@ -23,7 +23,7 @@ mod norm;
 use super::kernel;
 use super::lstm::Lstm;
 use super::params::{Gradients, Param, Params};
-use super::transformer::LayerNorm;
+use super::transformer::{Activation, LayerNorm};
 use crate::sort::stable_sort_by_key;
 use attention::Windows;
 use bilstm::BiLstm;
@@ -62,19 +62,6 @@ impl Var {
     fn range(self) -> std::ops::Range<usize> {
         self.at as usize..self.at as usize + self.len as usize
     }
-}
-
-/// A function of single numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Function {
-    /// The hyperbolic tangent.
-    Tanh,
-    /// The number if it is above 0, else 0.
-    Relu,
-    /// The Gaussian error linear unit.
-    Gelu,
-    /// The same with a hyperbolic tangent in place of the error function.
-    GeluTanh,
 }
 
 /// One step.
@@ -119,7 +106,7 @@ enum Op {
         out: Var,
     },
     Apply {
-        function: Function,
+        function: Activation,
         x: Var,
         out: Var,
     },

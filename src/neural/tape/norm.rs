@@ -1,11 +1,11 @@
 //! Layer normalization, activations, and rows on the tape: their means, and those of several variables beside each
 //! other.
 
-use super::{Function, Op, Tape, Var};
+use super::{Op, Tape, Var};
 use crate::neural::kernel::add_scaled;
 use crate::neural::params::{CHUNK, Gradients, Params};
 use crate::neural::row_functions::{self, NORM_CHUNK};
-use crate::neural::transformer::LayerNorm;
+use crate::neural::transformer::{Activation, LayerNorm};
 use crate::parallel;
 
 impl Tape {
@@ -61,17 +61,16 @@ impl Tape {
     }
 
     /// A function of each number.
-    pub fn apply(&mut self, function: Function, x: Var) -> Var {
+    pub fn apply(&mut self, function: Activation, x: Var) -> Var {
         let out = self.new_var(x.len());
         let (old, new) = self.values.split_at_mut(out.at as usize);
         let parts = new.chunks_mut(CHUNK / 4).zip(old[x.range()].chunks(CHUNK / 4));
         let apply = |(out, x): (&mut [f32], &[f32])| {
             out.copy_from_slice(x);
             match function {
-                Function::Tanh => row_functions::tanh(out),
-                Function::Relu => out.iter_mut().for_each(|value| *value = value.max(0.0)),
-                Function::Gelu => row_functions::gelus(out),
-                Function::GeluTanh => row_functions::gelu_tanhs(out),
+                Activation::Relu => out.iter_mut().for_each(|value| *value = value.max(0.0)),
+                Activation::Gelu => row_functions::gelus(out),
+                Activation::GeluTanh => row_functions::gelu_tanhs(out),
             }
         };
         in_parts(parts, x.len(), apply);
@@ -79,24 +78,18 @@ impl Tape {
         out
     }
 
-    pub(super) fn back_apply(&mut self, function: Function, x: Var, out: Var) {
+    pub(super) fn back_apply(&mut self, function: Activation, x: Var, out: Var) {
         let (old, new) = self.gradients.split_at_mut(out.at as usize);
-        let (of_x, of_out) = (&self.values[x.range()], &self.values[out.range()]);
+        let of_x = self.values[x.range()].chunks(CHUNK / 4);
         let parts = old[x.range()].chunks_mut(CHUNK / 4).zip(new.chunks(CHUNK / 4));
-        let parts = parts.zip(of_x.chunks(CHUNK / 4).zip(of_out.chunks(CHUNK / 4)));
-        in_parts(parts, x.len(), |((dx, dy), (x, y))| match function {
-            Function::Tanh => {
-                for ((dx, dy), y) in dx.iter_mut().zip(dy).zip(y) {
-                    *dx += dy * (1.0 - y * y);
+        in_parts(parts.zip(of_x), x.len(), |((dx, dy), x)| match function {
+            Activation::Relu => {
+                for ((dx, dy), x) in dx.iter_mut().zip(dy).zip(x) {
+                    *dx += if *x > 0.0 { *dy } else { 0.0 };
                 }
             }
-            Function::Relu => {
-                for ((dx, dy), y) in dx.iter_mut().zip(dy).zip(y) {
-                    *dx += if *y > 0.0 { *dy } else { 0.0 };
-                }
-            }
-            Function::Gelu => row_functions::gelus_back(x, dy, dx),
-            Function::GeluTanh => row_functions::gelu_tanhs_back(x, dy, dx),
+            Activation::Gelu => row_functions::gelus_back(x, dy, dx),
+            Activation::GeluTanh => row_functions::gelu_tanhs_back(x, dy, dx),
         });
     }
 

@@ -34,9 +34,9 @@ fn run(tape: &mut Tape, params: &Params, network: &Network) -> f32 {
         cell = Some(next);
     }
     let sum = tape.sum(&outputs);
-    let tanh = tape.apply(Function::Tanh, sum);
-    let last = tape.apply(Function::Relu, outputs[3]);
-    let both = tape.join([tanh, last]);
+    let gelu = tape.apply(Activation::Gelu, sum);
+    let last = tape.apply(Activation::Relu, outputs[3]);
+    let both = tape.join([gelu, last]);
     let scores = tape.affine(params, network.last, None, both);
     tape.cross_entropy(scores, &[(0, 0.0), (2, 1.0), (3, 0.0)])
         + tape.cross_entropy(scores, &[(1, 0.7), (2, 0.3)])

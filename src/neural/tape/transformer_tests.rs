@@ -33,7 +33,7 @@ fn network() -> (Network, Params) {
 /// Every kind of step of a transformer, and losses.
 fn loss(
     network: &Network,
-    function: Function,
+    function: Activation,
     params: &Params,
     tape: &mut Tape,
     gradients: Option<&mut Gradients>,
@@ -64,7 +64,7 @@ fn loss(
 
 #[test]
 fn gradients_are_those_of_finite_differences() {
-    for function in [Function::Gelu, Function::GeluTanh] {
+    for function in [Activation::Gelu, Activation::GeluTanh] {
         let (network, params) = network();
         check_gradients(params, |tape, params, gradients| {
             loss(&network, function, params, tape, gradients)

@@ -3,10 +3,8 @@
 use super::positions::training::{PositionsBatch, PositionsLearner};
 use super::stack_lstm::training::StackLstmLearner;
 use super::{AnyNetwork, Neural, TrainingMemory, TrainingSentence};
-use crate::classifier::ScoreScale;
 use crate::neural::{Dropout, Gradients};
-use crate::scorer::{Configuration, Lesson, Memory, OnlineLearner, Reading};
-use crate::transition::Action;
+use crate::scorer::OnlineLearner;
 
 /// The computation of a network in training for a batch of sentences.
 #[derive(Debug)]
@@ -46,17 +44,25 @@ impl NeuralBatch {
         network: &'a Neural,
         sentence: usize,
         memory: &'a mut TrainingMemory,
-    ) -> NeuralLearner<'a> {
+    ) -> Box<dyn OnlineLearner + 'a> {
         let params = &network.params;
         match (self, &network.network) {
             (Self::Positions(batch), _) => {
-                NeuralLearner::Positions(PositionsLearner { batch, params, sentence, memory })
+                Box::new(PositionsLearner { batch, params, sentence, memory })
             }
             (Self::StackLstm, AnyNetwork::StackLstm(own)) => {
                 let classes = &network.classes;
-                NeuralLearner::StackLstm(StackLstmLearner { network: own, params, classes, memory })
+                Box::new(StackLstmLearner { network: own, params, classes, memory })
             }
             _ => unreachable!("a batch is that of its network"),
+        }
+    }
+
+    /// Ends a sentence: goes back, unless all sentences of the batch do so together.
+    pub fn end_sentence(&self, network: &Neural, memory: &mut TrainingMemory) {
+        if matches!(self, Self::StackLstm) {
+            memory.tape.begin_backward();
+            memory.tape.backward(&network.params, &mut memory.gradients);
         }
     }
 
@@ -89,61 +95,5 @@ impl NeuralBatch {
                 0.0
             }
         }
-    }
-}
-
-/// A network in training, on one sentence.
-pub enum NeuralLearner<'a> {
-    /// As in [`super::positions::training`].
-    Positions(PositionsLearner<'a>),
-    /// As in [`super::stack_lstm::training`].
-    StackLstm(StackLstmLearner<'a>),
-}
-
-impl NeuralLearner<'_> {
-    /// Ends a sentence: goes back, unless all sentences of the batch do so together.
-    pub fn end_sentence(&mut self) {
-        if let Self::StackLstm(learner) = self {
-            let TrainingMemory { tape, gradients, .. } = &mut *learner.memory;
-            tape.begin_backward();
-            tape.backward(learner.params, gradients);
-        }
-    }
-
-    fn any(&mut self) -> &mut dyn OnlineLearner {
-        match self {
-            Self::Positions(learner) => learner,
-            Self::StackLstm(learner) => learner,
-        }
-    }
-}
-
-impl Reading for NeuralLearner<'_> {
-    fn begin(&mut self, at: Configuration<'_>) -> Memory {
-        self.any().begin(at)
-    }
-
-    fn score(
-        &mut self,
-        at: Configuration<'_>,
-        memory: &Memory,
-        actions: &[Action],
-        out: &mut Vec<f32>,
-    ) {
-        self.any().score(at, memory, actions, out);
-    }
-
-    fn advance(&mut self, after: Configuration<'_>, action: Action, memory: &mut Memory) {
-        self.any().advance(after, action, memory);
-    }
-
-    fn scale(&self) -> ScoreScale {
-        ScoreScale::LogProb
-    }
-}
-
-impl OnlineLearner for NeuralLearner<'_> {
-    fn learn(&mut self, lesson: &Lesson<'_>) {
-        self.any().learn(lesson);
     }
 }

@@ -1,7 +1,7 @@
 //! Scorers that are neural networks.
 //!
 //! [`Neural`] is a network with its parameters. [`Neural::compile`] makes the scorer for parsing; [`NeuralBatch`] computes
-//! for a batch of sentences in training, where each sentence has a [`NeuralLearner`].
+//! for a batch of sentences in training, where each sentence has an [`OnlineLearner`](super::OnlineLearner).
 //!
 //! - [`network`]: the networks to choose from, behind one type; [`learner`]: the same in training.
 //! - [`lstm`]: layers of LSTMs.
@@ -22,7 +22,7 @@ mod settings;
 pub mod stack_lstm;
 
 pub use ensemble::Ensemble;
-pub use learner::{NeuralBatch, NeuralLearner};
+pub use learner::NeuralBatch;
 pub use network::{AnyNetwork, NetworkParams, Neural};
 pub use settings::NeuralParams;
 

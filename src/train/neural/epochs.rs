@@ -166,17 +166,18 @@ impl<'a> NeuralEpochs<'a> {
                 // Dropout and exploration use independent random numbers.
                 rng.set_stream(1);
                 let (oracle, draw) = (&*oracles[at], &mut || rng.random());
-                let mut network = work.learner(network, place, memory);
+                let mut own = work.learner(network, place, memory);
                 let mut student;
                 let learner: &mut dyn OnlineLearner = match teacher {
-                    None => &mut network,
+                    None => &mut *own,
                     Some(teacher) => {
-                        student = Student::new(&mut network, teacher, &session.examples[at].tree);
+                        student = Student::new(&mut *own, teacher, &session.examples[at].tree);
                         &mut student
                     }
                 };
                 walk.sentence(sentence, oracle, learner, exploration, draw, report);
-                network.end_sentence();
+                drop(own);
+                work.end_sentence(network, memory);
             }
             report.loss = memory.loss;
         });

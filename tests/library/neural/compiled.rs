@@ -54,7 +54,7 @@ fn scores_as_in_training(params_of: &NetworkParams, most_off: f32) {
     let tagged: Vec<_> = tagged.into_iter().map(|it| it.seen.into_owned()).collect();
     let mut memory = TrainingMemory::default();
     let in_training = tagged.iter().enumerate().map(|(number, sentence)| {
-        seen(&lab, sentence, &mut batch.learner(&network, number, &mut memory))
+        seen(&lab, sentence, &mut *batch.learner(&network, number, &mut memory))
     });
     let in_training: Vec<Seen> = in_training.collect();
     let with = |set| -> Vec<Seen> {
@@ -93,8 +93,8 @@ fn compiled_stack_lstms_parse_as_in_training() {
     let (batch, scorer) = (NeuralBatch::new(&network.network), compiled(&network));
     let (mut reading, mut memory) = (scorer.reading(), TrainingMemory::default());
     for Example { sentence, .. } in &lab.examples {
-        let on_tape = &mut batch.learner(&network, 0, &mut memory);
-        let [found, expected] = [&mut *reading as &mut dyn Reading, on_tape]
+        let mut on_tape = batch.learner(&network, 0, &mut memory);
+        let [found, expected] = [&mut *reading as &mut dyn Reading, &mut *on_tape]
             .map(|reading| decode(&Search::default(), &lab.system, reading, sentence));
         assert_eq!(found.actions, expected.actions);
     }

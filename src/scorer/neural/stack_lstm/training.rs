@@ -3,7 +3,7 @@
 use super::StackLstm;
 use super::stack::Stack;
 use crate::classifier::ScoreScale;
-use crate::neural::tape::Function;
+use crate::neural::transformer::Activation;
 use crate::neural::{ForwardPass, Param, Params, Var};
 use crate::scorer::factored::Classes;
 use crate::scorer::neural::lstm::LstmState;
@@ -82,7 +82,7 @@ impl StackLstm {
         let last = forwards.part(forwards.len() - self.lstm_dim, self.lstm_dim);
         let both = pass.tape.join([last, backwards.part(0, self.lstm_dim)]);
         let composed = self.affine(self.composed, both, pass);
-        pass.tape.apply(Function::Relu, composed)
+        pass.tape.apply(Activation::Relu, composed)
     }
 
     /// Pops what has left the stack and pushes what is new.
@@ -108,7 +108,7 @@ impl StackLstm {
         }
         let words = pass.tape.join(parts.iter().copied());
         let words = self.affine(self.word, words, pass);
-        let rows = pass.tape.apply(Function::Relu, words);
+        let rows = pass.tape.apply(Activation::Relu, words);
         let [bottom, end, start] =
             self.padding.map(|padding| pass.tape.lookup(pass.params, padding, 0));
         let buffer = pass.tape.join([rows, end]);
@@ -139,7 +139,7 @@ impl StackLstm {
         ]);
         let all = pass.dropout(all);
         let hidden = self.affine(self.hidden, all, pass);
-        let hidden = pass.tape.apply(Function::Relu, hidden);
+        let hidden = pass.tape.apply(Activation::Relu, hidden);
         self.affine(self.out, hidden, pass)
     }
 }
