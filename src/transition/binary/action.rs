@@ -11,14 +11,14 @@ pub(super) enum BinaryStep {
     Shift,
     /// Builds a constituent over the topmost item.
     Unary(Label),
-    /// Joins the two topmost items, headed by the left one.
-    Left(Label),
-    /// Like `Left`, with a temporary node.
-    LeftTemporary(Label),
-    /// Joins the two topmost items, headed by the right one.
-    Right(Label),
-    /// Like `Right`, with a temporary node.
-    RightTemporary(Label),
+    /// Joins the two topmost items.
+    Join {
+        /// Whether the right one is the head.
+        head_is_right: bool,
+        /// Whether the node is temporary.
+        temporary: bool,
+        label: Label,
+    },
     /// Ends the derivation.
     Finish,
 }
@@ -35,11 +35,7 @@ impl SystemAction for BinaryStep {
     fn label(self) -> Option<Label> {
         match self {
             Self::Shift | Self::Finish => None,
-            Self::Unary(label)
-            | Self::Left(label)
-            | Self::LeftTemporary(label)
-            | Self::Right(label)
-            | Self::RightTemporary(label) => Some(label),
+            Self::Unary(label) | Self::Join { label, .. } => Some(label),
         }
     }
 
@@ -49,10 +45,9 @@ impl SystemAction for BinaryStep {
             Self::Shift => 0,
             Self::Finish => 1,
             Self::Unary(label) => reduce(label, 0),
-            Self::Left(label) => reduce(label, 1),
-            Self::LeftTemporary(label) => reduce(label, 2),
-            Self::Right(label) => reduce(label, 3),
-            Self::RightTemporary(label) => reduce(label, 4),
+            Self::Join { head_is_right, temporary, label } => {
+                reduce(label, 1 + 2 * u32::from(head_is_right) + u32::from(temporary))
+            }
         }
     }
 
@@ -63,10 +58,7 @@ impl SystemAction for BinaryStep {
         let label = Label((number / 5) as u16);
         match number % 5 {
             0 => Self::Unary(label),
-            1 => Self::Left(label),
-            2 => Self::LeftTemporary(label),
-            3 => Self::Right(label),
-            _ => Self::RightTemporary(label),
+            kind => Self::Join { head_is_right: kind > 2, temporary: kind % 2 == 0, label },
         }
     }
 
@@ -74,10 +66,9 @@ impl SystemAction for BinaryStep {
         match self {
             Self::Shift | Self::Finish => self,
             Self::Unary(_) => Self::Unary(label),
-            Self::Left(_) => Self::Left(label),
-            Self::LeftTemporary(_) => Self::LeftTemporary(label),
-            Self::Right(_) => Self::Right(label),
-            Self::RightTemporary(_) => Self::RightTemporary(label),
+            Self::Join { head_is_right, temporary, .. } => {
+                Self::Join { head_is_right, temporary, label }
+            }
         }
     }
 
@@ -86,10 +77,10 @@ impl SystemAction for BinaryStep {
             Self::Shift => "SHIFT".to_owned(),
             Self::Finish => "FINISH".to_owned(),
             Self::Unary(_) => format!("REDUCE-UNARY-{label}"),
-            Self::Left(_) => format!("REDUCE-LEFT-{label}"),
-            Self::LeftTemporary(_) => format!("REDUCE-LEFT-{label}*"),
-            Self::Right(_) => format!("REDUCE-RIGHT-{label}"),
-            Self::RightTemporary(_) => format!("REDUCE-RIGHT-{label}*"),
+            Self::Join { head_is_right, temporary, .. } => {
+                let head = if head_is_right { "RIGHT" } else { "LEFT" };
+                format!("REDUCE-{head}-{label}{}", if temporary { "*" } else { "" })
+            }
         }
     }
 }

@@ -94,12 +94,9 @@ impl Binary {
             .max_by_key(|&l| (counts[l], usize::MAX - l));
         let common =
             common.map_or_else(|| Label(labels.intern("X") as u16), |label| Label(label as u16));
-        seen.extend([
-            BinaryStep::Shift,
-            BinaryStep::Finish,
-            BinaryStep::Left(common),
-            BinaryStep::Right(common),
-        ]);
+        let join =
+            |head_is_right| BinaryStep::Join { head_is_right, temporary: false, label: common };
+        seen.extend([BinaryStep::Shift, BinaryStep::Finish, join(false), join(true)]);
         let actions = seen.into_iter().map(SystemAction::number).collect();
         Self::from_tables(BinaryTables { labels, actions, max_unaries, repeated_labels })
     }
@@ -120,14 +117,11 @@ fn derive(tree: &Tree, labels: &Symbols) -> Result<Vec<BinaryStep>> {
                 let label = label_of(labels, &node.label)?;
                 let n = binary.children(id).len();
                 // A node whose head is not marked is headed by its last child.
-                let head_is_left = n == 2 && node.head == Some(0);
-                match (n, head_is_left, node.temporary) {
-                    (1, ..) if is_root => {}
-                    (1, ..) => actions.push(BinaryStep::Unary(label)),
-                    (_, true, false) => actions.push(BinaryStep::Left(label)),
-                    (_, true, true) => actions.push(BinaryStep::LeftTemporary(label)),
-                    (_, false, false) => actions.push(BinaryStep::Right(label)),
-                    (_, false, true) => actions.push(BinaryStep::RightTemporary(label)),
+                let (head_is_right, temporary) = (node.head != Some(0), node.temporary);
+                match n {
+                    1 if is_root => {}
+                    1 => actions.push(BinaryStep::Unary(label)),
+                    _ => actions.push(BinaryStep::Join { head_is_right, temporary, label }),
                 }
             }
         }
@@ -151,23 +145,24 @@ impl StoredSystem for Binary {
         };
         let ends = [BinaryStep::Shift, BinaryStep::Finish];
         let inventory = Inventory::new(&tables.actions, &tables.labels, &ends, "binary")?;
-        let binary = |with_top: bool| {
-            [
-                inventory.select(|s| matches!(s, BinaryStep::Left(l) if with_top || l != top)),
-                inventory.select(|s| matches!(s, BinaryStep::Right(l) if with_top || l != top)),
-            ]
+        // Those that are headed by the left item, and those that are headed by the right one.
+        let joins = |is_temporary: bool, may_be_top: bool| {
+            [false, true].map(|is_right| {
+                inventory.select(|step| {
+                    matches!(step, BinaryStep::Join { head_is_right, temporary, label }
+                        if (head_is_right, temporary) == (is_right, is_temporary)
+                            && (may_be_top || label != top))
+                })
+            })
         };
-        let groups = binary(false);
+        let groups = joins(false, false);
         if groups.iter().any(Vec::is_empty) {
             return Err(Error::corrupt("the action table is not that of a binary system"));
         }
         Ok(Self {
             unary: inventory.select(|step| matches!(step, BinaryStep::Unary(l) if l != top)),
-            temporary: [
-                inventory.select(|step| matches!(step, BinaryStep::LeftTemporary(_))),
-                inventory.select(|step| matches!(step, BinaryStep::RightTemporary(_))),
-            ],
-            root_binary: binary(true),
+            temporary: joins(true, true),
+            root_binary: joins(false, true),
             binary: groups,
             top,
             inventory,
@@ -268,28 +263,21 @@ impl TransitionSystem for Binary {
 
     fn apply(&self, state: &mut State, forest: &mut Forest, action: Action) {
         state.note(action.code);
-        let (label, temporary, head) = match self.inventory.step(action) {
+        match self.inventory.step(action) {
             BinaryStep::Shift => {
                 state.shift(forest);
                 state.run = 0;
-                return;
             }
             BinaryStep::Unary(label) => {
                 state.join(forest, (label, false), 1, |_, _| 0);
                 state.run += 1;
-                return;
             }
-            BinaryStep::Left(label) => (label, false, 0),
-            BinaryStep::LeftTemporary(label) => (label, true, 0),
-            BinaryStep::Right(label) => (label, false, 1),
-            BinaryStep::RightTemporary(label) => (label, true, 1),
-            BinaryStep::Finish => {
-                state.finished = true;
-                return;
+            BinaryStep::Join { head_is_right, temporary, label } => {
+                state.join(forest, (label, temporary), 2, |_, _| usize::from(head_is_right));
+                state.run = 0;
             }
-        };
-        state.join(forest, (label, temporary), 2, |_, _| head);
-        state.run = 0;
+            BinaryStep::Finish => state.finished = true,
+        }
     }
 
     fn bound(&self, n: usize) -> usize {

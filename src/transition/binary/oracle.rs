@@ -66,36 +66,25 @@ impl<'a> NextBracket<'a> {
         }
         let s1 = state.item(forest, 1)?;
         let holds_head = |start: u32, end: u32| start <= target.head && target.head < end;
-        let last = complete && inside == 2;
+        let temporary = !(complete && inside == 2);
+        let join = |head_is_right| {
+            Some(BinaryStep::Join { head_is_right, temporary, label: target.label })
+        };
         if holds_head(s0.start, s0.end) && !s1.temporary {
             // The head is on top: join its left sibling.
-            return Some(if last {
-                BinaryStep::Right(target.label)
-            } else {
-                BinaryStep::RightTemporary(target.label)
-            });
+            return join(true);
         }
         if !s0.temporary
             && (s1.temporary
                 || holds_head(s1.start, s1.end)
                 || (complete && target.head < s0.start))
         {
-            let left = if last {
-                BinaryStep::Left(target.label)
-            } else {
-                BinaryStep::LeftTemporary(target.label)
-            };
-            return Some(left);
+            return join(false);
         }
         if !complete {
             return Some(BinaryStep::Shift);
         }
-        Some(match (s1.temporary, last) {
-            (true, true) => BinaryStep::Left(target.label),
-            (true, false) => BinaryStep::LeftTemporary(target.label),
-            (false, true) => BinaryStep::Right(target.label),
-            (false, false) => BinaryStep::RightTemporary(target.label),
-        })
+        join(!s1.temporary)
     }
 
     /// The smallest gold bracket around the top of the stack that can still be built, with its left edge. It begins
