@@ -27,7 +27,7 @@ use quick_xml::events::{BytesStart, Event};
 use super::graph::{Graph, ROOT, Vertex};
 use super::input::Encoding;
 use super::penn::excerpt;
-use super::tree_reader::FormatReader;
+use super::tree_reader::{FormatReader, TreeFacts};
 use super::xml::{Xml, attributes, foreign, optional};
 use crate::error::{Error, Place, Result};
 use crate::tree::{Token, Tree};
@@ -35,11 +35,11 @@ use crate::tree::{Token, Tree};
 /// Reads the sentences of one stream as trees.
 pub struct AlpinoXmlReader {
     xml: Xml,
-    began: u64,
     /// The number of sentences so far.
     number: u64,
-    id: Option<String>,
-    discontinuous: u64,
+    /// The ID is the `sentid`, or else the name of the file without `.xml`, with the number of the sentence if it is not the
+    /// first.
+    facts: TreeFacts,
 }
 
 /// A sentence as far as it has been read.
@@ -78,19 +78,19 @@ impl AlpinoXmlReader {
     /// Returns a reader of a stream; messages call it `name`.
     pub fn new(reader: Box<dyn Read + Send>, name: impl Into<String>, encoding: Encoding) -> Self {
         let xml = Xml::new(reader, name, encoding);
-        Self { xml, began: 0, number: 0, id: None, discontinuous: 0 }
+        Self { xml, number: 0, facts: TreeFacts::default() }
     }
 
     /// Makes the tree of a sentence and counts discontinuous nodes.
     fn tree(&mut self, sentence: Option<Sentence>) -> Result<Tree> {
         let mut sentence = sentence.unwrap_or_else(Sentence::new);
         self.number += 1;
-        self.id = sentence.id.take().or_else(|| self.id_of_file());
-        let at = Place::new(self.xml.name(), self.began, 1);
-        let began = self.began;
+        self.facts.id = sentence.id.take().or_else(|| self.id_of_file());
+        let began = self.facts.began;
+        let at = Place::new(self.xml.name(), began, 1);
         let (tree, discontinuous) =
             sentence.into_tree(&at).map_err(|(at, problem)| Error::Tree { at, began, problem })?;
-        self.discontinuous += discontinuous;
+        self.facts.discontinuous += discontinuous;
         Ok(tree)
     }
 
@@ -123,7 +123,7 @@ impl FormatReader for AlpinoXmlReader {
             };
             match (element.local_name().as_ref(), &mut sentence) {
                 ("alpino_ds", None) => {
-                    self.began = at.line;
+                    self.facts.began = at.line;
                     sentence = Some(Sentence::new());
                     if is_empty {
                         return self.tree(sentence).map(Some);
@@ -138,21 +138,11 @@ impl FormatReader for AlpinoXmlReader {
                 _ => {}
             }
         }
-        self.xml.check_end(sentence.map(|_| self.began)).map(|()| None)
+        self.xml.check_end(sentence.map(|_| self.facts.began)).map(|()| None)
     }
 
-    fn began(&self) -> u64 {
-        self.began
-    }
-
-    /// Returns the ID of the last sentence: its `sentid`, or else the name of its file without `.xml`, with its number if
-    /// it is not the first.
-    fn id(&self) -> Option<&str> {
-        self.id.as_deref()
-    }
-
-    fn discontinuous(&self) -> u64 {
-        self.discontinuous
+    fn facts(&self) -> &TreeFacts {
+        &self.facts
     }
 }
 
@@ -272,9 +262,12 @@ mod tests {
         let mut reader = AlpinoXmlReader::new(Box::new(text.as_bytes()), "a/x.xml", Encoding::Utf8);
         let expected = "(VROOT (smain (noun Jan) (verb wil) (inf-vc (WW-inf <slapen>))) (LET .))";
         assert_eq!(next(&mut reader), expected);
-        assert_eq!((reader.began(), reader.id()), (2, Some("p.1")));
+        assert_eq!((reader.facts().began, reader.facts().id.as_deref()), (2, Some("p.1")));
         assert_eq!(next(&mut reader), "(VROOT )");
-        assert_eq!((next(&mut reader).as_str(), reader.id()), ("end", Some("x.2")));
+        assert_eq!(
+            (next(&mut reader).as_str(), reader.facts().id.as_deref()),
+            ("end", Some("x.2"))
+        );
     }
 
     #[test]

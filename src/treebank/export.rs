@@ -25,7 +25,7 @@ use super::input::Encoding;
 use super::line_reader::LineReader;
 use super::penn::{excerpt, is_space};
 use super::tagged::LineProblem;
-use super::tree_reader::FormatReader;
+use super::tree_reader::{FormatReader, TreeFacts};
 use crate::error::{Error, Place, Result};
 use crate::tree::{Token, Tree};
 
@@ -38,10 +38,8 @@ pub struct ExportReader {
     lines: LineReader,
     name: String,
     has_lemmas: bool,
-    began: u64,
-    id: Option<String>,
     after: After,
-    discontinuous: u64,
+    facts: TreeFacts,
 }
 
 /// The point from which reading continues.
@@ -81,15 +79,8 @@ impl ExportReader {
     pub fn new(reader: Box<dyn Read + Send>, name: impl Into<String>, encoding: Encoding) -> Self {
         let name = name.into();
         let lines = LineReader::new(reader, name.clone(), encoding);
-        Self {
-            lines,
-            name,
-            has_lemmas: false,
-            began: 0,
-            id: None,
-            after: After::Line,
-            discontinuous: 0,
-        }
+        let (after, facts) = (After::Line, TreeFacts::default());
+        Self { lines, name, has_lemmas: false, after, facts }
     }
 
     fn decoded(&self) -> Result<std::borrow::Cow<'_, str>> {
@@ -124,9 +115,9 @@ impl ExportReader {
 
     /// Reads a sentence after its first line.
     fn sentence(&mut self) -> Result<Tree> {
-        self.began = self.lines.place(1).line;
+        self.facts.began = self.lines.place(1).line;
         let line = self.lines.decode().ok();
-        self.id = line.and_then(|line| columns(&line).nth(1).map(str::to_owned));
+        self.facts.id = line.and_then(|line| columns(&line).nth(1).map(str::to_owned));
         let mut sentence = Sentence::default();
         loop {
             if !self.lines.advance()? {
@@ -156,7 +147,7 @@ impl ExportReader {
         }
         match sentence.into_tree() {
             Ok((tree, discontinuous)) => {
-                self.discontinuous += discontinuous;
+                self.facts.discontinuous += discontinuous;
                 Ok(tree)
             }
             Err(((line, column), problem)) => {
@@ -171,7 +162,7 @@ impl ExportReader {
     }
 
     fn broken(&self, at: Place, problem: String) -> Error {
-        Error::Tree { at, began: self.began, problem }
+        Error::Tree { at, began: self.facts.began, problem }
     }
 }
 
@@ -220,16 +211,8 @@ impl FormatReader for ExportReader {
         Ok(None)
     }
 
-    fn began(&self) -> u64 {
-        self.began
-    }
-
-    fn id(&self) -> Option<&str> {
-        self.id.as_deref()
-    }
-
-    fn discontinuous(&self) -> u64 {
-        self.discontinuous
+    fn facts(&self) -> &TreeFacts {
+        &self.facts
     }
 }
 
@@ -346,8 +329,8 @@ mod tests {
         let mut reader = reader(text.as_bytes());
         let tree = reader.read().unwrap().unwrap();
         let expected = "(VROOT (S (PPER Er) (VAFIN hat) (PPER ihn) ($, ,) (ADV gestern) (VP-OC (VVPP gesehen))))";
-        assert_eq!((tree.to_string().as_str(), reader.began()), (expected, 7));
-        assert_eq!((reader.read().unwrap(), reader.discontinuous()), (None, 1));
+        assert_eq!((tree.to_string().as_str(), reader.facts().began), (expected, 7));
+        assert_eq!((reader.read().unwrap(), reader.facts().discontinuous), (None, 1));
         let four = b"#FORMAT 4\n#BOS 9\n#1 #1 NN -- HD 500\n#500 -- NX -- ON 0\n#EOS 9\n";
         let tree = self::reader(four).read().unwrap().unwrap();
         assert_eq!(tree.to_string(), "(VROOT (NX-ON (NN #1)))");

@@ -18,7 +18,7 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::input::Encoding;
 use super::penn::excerpt;
-use super::tree_reader::FormatReader;
+use super::tree_reader::{FormatReader, TreeFacts};
 use super::xml::{Xml, attributes, foreign, optional};
 use crate::error::{Error, Place, Result};
 use crate::tree::{TRACE, Tree, TreeBuilder};
@@ -32,8 +32,8 @@ pub struct GeniaXmlReader {
 /// Where the reader is.
 #[derive(Default)]
 struct State {
-    began: u64,
-    id: Option<String>,
+    /// The ID is that of the sentence after the number of its article: `123.s1`.
+    facts: TreeFacts,
     /// The number of the article, and whether it is being read.
     article: String,
     is_in_number: bool,
@@ -78,17 +78,12 @@ impl FormatReader for GeniaXmlReader {
                 }
             }
         }
-        let State { sentence, began, .. } = &self.state;
-        self.xml.check_end(sentence.as_ref().map(|_| *began)).map(|()| None)
+        let State { sentence, facts, .. } = &self.state;
+        self.xml.check_end(sentence.as_ref().map(|_| facts.began)).map(|()| None)
     }
 
-    fn began(&self) -> u64 {
-        self.state.began
-    }
-
-    /// Returns the ID of the last sentence, after the number of its article: `123.s1`.
-    fn id(&self) -> Option<&str> {
-        self.state.id.as_deref()
+    fn facts(&self) -> &TreeFacts {
+        &self.state.facts
     }
 }
 
@@ -98,10 +93,10 @@ impl State {
         let is_first = !std::mem::replace(&mut self.begun, true);
         match (element.local_name().as_ref(), &mut self.sentence) {
             ("sentence", None) => {
-                self.began = at.line;
+                self.facts.began = at.line;
                 // A malformed attribute is no ID.
                 let id = optional(element, ["id"]).ok().and_then(|[id]| id);
-                self.id = id.map(|id| match self.article.trim() {
+                self.facts.id = id.map(|id| match self.article.trim() {
                     "" => id,
                     article => format!("{article}.{id}"),
                 });
@@ -140,7 +135,7 @@ impl State {
     fn tree(&mut self) -> Result<Option<Tree>> {
         let Some(mut sentence) = self.sentence.take() else { return Ok(None) };
         if let Some((at, problem)) = sentence.problem {
-            return Err(Error::Tree { at, began: self.began, problem });
+            return Err(Error::Tree { at, began: self.facts.began, problem });
         }
         sentence.builder.close();
         Ok(Some(sentence.builder.finish()))
@@ -275,8 +270,8 @@ mod tests {
         let mut reader = GeniaXmlReader::new(Box::new(whole.as_bytes()), "x", Encoding::Utf8);
         let expected = "( (S (NP-SBJ (NNS A&Bα)) (VP (VBP grow) (NP (-NONE- *)))) (. .))";
         assert_eq!(next(&mut reader), expected);
-        assert_eq!((reader.began(), reader.id()), (3, Some("12.s1")));
-        assert_eq!((next(&mut reader).as_str(), reader.id()), ("(())", None));
+        assert_eq!((reader.facts().began, reader.facts().id.as_deref()), (3, Some("12.s1")));
+        assert_eq!((next(&mut reader).as_str(), reader.facts().id.as_deref()), ("(())", None));
         assert_eq!(next(&mut reader), "end");
     }
 

@@ -53,7 +53,7 @@ pub use item::{Item, JsonOrigin, Missing, Origin, RawText, Reason, TreeOrigin};
 pub use line_reader::LineReader;
 pub use sentence_id::SentenceId;
 pub use sentences::{InputFormat, Sentences};
-pub use tree_reader::FormatReader;
+pub use tree_reader::{FormatReader, TreeFacts};
 
 use crate::error::{Error, Place, Result, counted};
 use crate::parallel;
@@ -176,12 +176,12 @@ impl Trees {
     /// Returns the line on which the last tree began, for messages about it.
     pub fn place(&self) -> Option<Place> {
         let reader = self.reader.as_ref()?;
-        Some(Place::new(reader.name(), reader.began(), 0))
+        Some(Place::new(reader.name(), reader.facts().began, 0))
     }
 
     /// Returns the ID of the last tree, if it has one.
     pub fn id(&self) -> Option<&str> {
-        self.reader.as_ref()?.id()
+        self.reader.as_ref()?.facts().id.as_deref()
     }
 
     fn advance(&mut self) -> Result<Option<Tree>> {
@@ -194,12 +194,12 @@ impl Trees {
                     Some(if self.options.skip_bad_trees { reader.lenient() } else { reader });
                 continue;
             };
-            let (discontinuous, lemmas) = (reader.discontinuous(), reader.lemmas());
+            let &TreeFacts { discontinuous, lemmas, .. } = reader.facts();
             match reader.read() {
                 Ok(Some(tree)) => {
                     self.report.read += 1;
-                    self.report.discontinuous += reader.discontinuous() - discontinuous;
-                    self.report.lemmas += reader.lemmas() - lemmas;
+                    self.report.discontinuous += reader.facts().discontinuous - discontinuous;
+                    self.report.lemmas += reader.facts().lemmas - lemmas;
                     return Ok(Some(tree));
                 }
                 Ok(None) => self.reader = None,

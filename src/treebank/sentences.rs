@@ -124,7 +124,7 @@ impl Sentences {
             Source::Lines(lines) => lines.began(),
             Source::Text(text) => text.began(),
             Source::TextLines(lines) => lines.began(),
-            Source::Trees(reader) => Place::new(reader.name(), reader.began(), 0),
+            Source::Trees(reader) => Place::new(reader.name(), reader.facts().began, 0),
         })
     }
 
@@ -240,7 +240,7 @@ fn tree_item(
     Ok(Some(match reader.read() {
         Ok(None) => return Ok(None),
         Ok(Some(tree)) => {
-            let id = keeps_ids.then(|| reader.id().map(SentenceId::from)).flatten();
+            let id = reader.facts().id.as_deref().filter(|_| keeps_ids).map(SentenceId::from);
             let tree = if keeps_ids { ids::without_id(tree) } else { tree };
             let Some(tree) = cleaning.strip(tree) else {
                 return Ok(Some(Item::Missing(Missing { reason: Reason::Blank, id })));
@@ -257,7 +257,9 @@ fn tree_item(
                 Item::Sentence(tokens, Origin::Plain)
             }
         }
-        Err(Error::Syntax { at, problem }) if reader.is_stray() => Item::Stray { at, problem },
+        Err(Error::Syntax { at, problem }) if reader.facts().is_stray => {
+            Item::Stray { at, problem }
+        }
         Err(Error::Syntax { at, problem }) => Item::bad(at, problem),
         Err(Error::Tree { at, began, problem }) => {
             Item::bad(at, format!("{problem} (the tree began on line {began})"))

@@ -28,7 +28,7 @@ use rustc_hash::FxHashMap;
 use super::graph::{Graph, ROOT, ROOT_LABEL, Vertex};
 use super::input::Encoding;
 use super::penn::excerpt;
-use super::tree_reader::FormatReader;
+use super::tree_reader::{FormatReader, TreeFacts};
 use super::xml::{Xml, attributes, foreign, optional};
 use crate::error::{Error, Place, Result};
 use crate::tree::{Token, Tree};
@@ -38,9 +38,7 @@ pub struct TigerXmlReader {
     xml: Xml,
     /// Whether an element has been read.
     begun: bool,
-    began: u64,
-    id: Option<String>,
-    discontinuous: u64,
+    facts: TreeFacts,
 }
 
 /// A sentence as far as it has been read.
@@ -66,20 +64,20 @@ impl TigerXmlReader {
     /// Returns a reader of a stream; messages call it `name`.
     pub fn new(reader: Box<dyn Read + Send>, name: impl Into<String>, encoding: Encoding) -> Self {
         let xml = Xml::new(reader, name, encoding);
-        Self { xml, begun: false, began: 0, id: None, discontinuous: 0 }
+        Self { xml, begun: false, facts: TreeFacts::default() }
     }
 
     fn broken(&self, at: Place, problem: String) -> Error {
-        Error::Tree { at, began: self.began, problem }
+        Error::Tree { at, began: self.facts.began, problem }
     }
 
     /// Makes the tree of a sentence and counts discontinuous nodes.
     fn tree(&mut self, sentence: Option<Sentence>) -> Result<Tree> {
         let (tree, discontinuous) = sentence
             .unwrap_or_else(Sentence::new)
-            .into_tree(&Place::new(self.xml.name(), self.began, 1))
+            .into_tree(&Place::new(self.xml.name(), self.facts.began, 1))
             .map_err(|(at, problem)| self.broken(at, problem))?;
-        self.discontinuous += discontinuous;
+        self.facts.discontinuous += discontinuous;
         Ok(tree)
     }
 }
@@ -104,9 +102,9 @@ impl FormatReader for TigerXmlReader {
             let is_first = !std::mem::replace(&mut self.begun, true);
             match (element.local_name().as_ref(), &mut sentence) {
                 ("s", None) => {
-                    self.began = at.line;
+                    self.facts.began = at.line;
                     // A malformed attribute is no ID.
-                    self.id = optional(&element, ["id"]).ok().and_then(|[id]| id);
+                    self.facts.id = optional(&element, ["id"]).ok().and_then(|[id]| id);
                     sentence = Some(Sentence::new());
                     if is_empty {
                         return self.tree(sentence).map(Some);
@@ -122,19 +120,11 @@ impl FormatReader for TigerXmlReader {
                 _ => {}
             }
         }
-        self.xml.check_end(sentence.map(|_| self.began)).map(|()| None)
+        self.xml.check_end(sentence.map(|_| self.facts.began)).map(|()| None)
     }
 
-    fn began(&self) -> u64 {
-        self.began
-    }
-
-    fn id(&self) -> Option<&str> {
-        self.id.as_deref()
-    }
-
-    fn discontinuous(&self) -> u64 {
-        self.discontinuous
+    fn facts(&self) -> &TreeFacts {
+        &self.facts
     }
 }
 
@@ -238,9 +228,9 @@ mod tests {
              <nt id='v' cat='VROOT'><edge label='--' idref='n1'/></nt></nonterminals></graph></s>\n<s/></body></corpus>\n",
         );
         let expected = "(VROOT (S (PPER \"Er\") (VAFIN hat) (PPER ihn) (ADV nie) (VP-OC (CARD 20_000))) ($. .))";
-        assert_eq!((next(&mut reader).as_str(), reader.began()), (expected, 3));
+        assert_eq!((next(&mut reader).as_str(), reader.facts().began), (expected, 3));
         assert_eq!(next(&mut reader), "(VROOT )");
-        assert_eq!((next(&mut reader).as_str(), reader.discontinuous()), ("end", 1));
+        assert_eq!((next(&mut reader).as_str(), reader.facts().discontinuous), ("end", 1));
     }
 
     #[test]

@@ -31,55 +31,43 @@ pub trait FormatReader: Send {
     /// is in another encoding; [`Error::Io`] when the stream fails.
     fn read(&mut self) -> Result<Option<Tree>>;
 
+    /// What is known of the last tree and of those before it.
+    fn facts(&self) -> &TreeFacts;
+}
+
+/// What a reader knows of the last tree and of those before it.
+#[derive(Debug, Default)]
+pub struct TreeFacts {
     /// The line on which the last tree began.
-    fn began(&self) -> u64;
-
+    pub began: u64,
     /// The ID of the last tree.
-    fn id(&self) -> Option<&str>;
-
+    pub id: Option<String>,
     /// The number of nodes with crossing branches so far.
-    fn discontinuous(&self) -> u64 {
-        0
-    }
-
+    pub discontinuous: u64,
     /// The number of lemmas after words so far; they are left out.
-    fn lemmas(&self) -> u64 {
-        0
-    }
-
+    pub lemmas: u64,
     /// Whether the last error concerns no tree of its own.
-    fn is_stray(&self) -> bool {
-        false
-    }
+    pub is_stray: bool,
 }
 
 /// Penn brackets with the IDs of trees.
 struct PennTrees {
     reader: PennReader<Stream>,
-    id: Option<String>,
+    facts: TreeFacts,
 }
 
 impl FormatReader for PennTrees {
     fn read(&mut self) -> Result<Option<Tree>> {
-        let tree = self.reader.read()?;
-        self.id = tree.as_ref().and_then(ids::of).map(str::to_owned);
-        Ok(tree)
+        let (tree, reader) = (self.reader.read(), &self.reader);
+        let id = tree.as_ref().ok().and_then(|tree| ids::of(tree.as_ref()?));
+        let (began, id) = (reader.began(), id.map(str::to_owned));
+        let (lemmas, is_stray) = (reader.lemmas(), reader.is_stray());
+        self.facts = TreeFacts { began, id, discontinuous: 0, lemmas, is_stray };
+        tree
     }
 
-    fn began(&self) -> u64 {
-        self.reader.began()
-    }
-
-    fn id(&self) -> Option<&str> {
-        self.id.as_deref()
-    }
-
-    fn lemmas(&self) -> u64 {
-        self.reader.lemmas()
-    }
-
-    fn is_stray(&self) -> bool {
-        self.reader.is_stray()
+    fn facts(&self) -> &TreeFacts {
+        &self.facts
     }
 }
 
@@ -114,34 +102,14 @@ impl TreeReader {
         &self.name
     }
 
-    /// The reader of the format, once something has been read.
-    fn reader(&self) -> Option<&dyn FormatReader> {
-        if let Source::Known(reader) = &self.source { Some(&**reader) } else { None }
-    }
-
-    /// Returns the line on which the last tree began.
-    pub(super) fn began(&self) -> u64 {
-        self.reader().map_or(0, FormatReader::began)
-    }
-
-    /// Returns the ID of the last tree.
-    pub(super) fn id(&self) -> Option<&str> {
-        self.reader()?.id()
-    }
-
-    /// Returns how many lemmas after words were left out.
-    pub(super) fn lemmas(&self) -> u64 {
-        self.reader().map_or(0, FormatReader::lemmas)
-    }
-
-    /// Returns whether the last error stands for no tree; see [`PennReader::is_stray`].
-    pub(super) fn is_stray(&self) -> bool {
-        self.reader().is_some_and(FormatReader::is_stray)
-    }
-
-    /// Returns how many nodes had crossing branches.
-    pub(super) fn discontinuous(&self) -> u64 {
-        self.reader().map_or(0, FormatReader::discontinuous)
+    /// Returns what is known of the trees so far.
+    pub(super) fn facts(&self) -> &TreeFacts {
+        static NOTHING: TreeFacts =
+            TreeFacts { began: 0, id: None, discontinuous: 0, lemmas: 0, is_stray: false };
+        match &self.source {
+            Source::Unknown(_) => &NOTHING,
+            Source::Known(reader) => reader.facts(),
+        }
     }
 
     /// Returns the next tree; `None` at the end.
@@ -184,7 +152,7 @@ impl TreeReader {
         } else {
             let reader = PennReader::new(stream as Stream, name, encoding);
             let reader = if self.is_lenient { reader.lenient() } else { reader };
-            Box::new(PennTrees { reader, id: None })
+            Box::new(PennTrees { reader, facts: TreeFacts::default() })
         })
     }
 }
