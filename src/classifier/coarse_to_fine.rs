@@ -14,7 +14,7 @@
 
 use super::linear::{Pruning, WeightTables, Weights};
 use super::packed::{Lookup, home};
-use super::{Classifier, Evidence, ScoreScale, Scratch, first_best};
+use super::{Classifier, Evidence, Scratch, first_best};
 use crate::feature::template::DecisionStep;
 use crate::feature::{Indicators, RowRef, Templates};
 use crate::memory::{Array, Sections};
@@ -319,10 +319,6 @@ impl Classifier for CoarseToFine {
         self.kind_of.len()
     }
 
-    fn scale(&self) -> ScoreScale {
-        ScoreScale::Margin
-    }
-
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
         let Memory { lookup, .. } = scratch.of();
         let kinds = self.first_step(row, lookup);
@@ -379,6 +375,7 @@ impl Classifier for CoarseToFine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::classifier::ScoreScale;
 
     /// Weights that depend on the id alone.
     fn weights(n_ids: u64, n_classes: u16) -> Weights {

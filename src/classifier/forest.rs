@@ -89,11 +89,6 @@ impl Forest {
         self.labels.len()
     }
 
-    /// Whether there are no nodes.
-    pub fn is_empty(&self) -> bool {
-        self.labels.is_empty()
-    }
-
     /// The label of a node.
     pub fn label(&self, node: u32) -> u64 {
         self.labels[node as usize]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rustc_hash::FxHasher;
 
 use crate::feature::{Column, ColumnKind, Row, RowRef};
+use crate::{Error, Result};
 
 /// Rows with their classes; all rows have the same columns. Views of some of the rows, or with other
 /// classes, share the rows.
@@ -107,10 +108,17 @@ impl Instances {
         &self.rows.columns
     }
 
-    /// Whether some column is a set or a tree, which has no single value.
-    pub fn has_sets(&self) -> bool {
-        let is_set = |kind| matches!(kind, ColumnKind::Set | ColumnKind::Tree);
-        self.columns().iter().any(|column| is_set(column.kind))
+    /// Checks that every column has a single value.
+    ///
+    /// # Errors
+    /// When one is a set or a tree, with the name of the learner, which cannot take it.
+    pub fn check_single_values(&self, learner: &str) -> Result<()> {
+        let is_set = |column: &Column| matches!(column.kind, ColumnKind::Set | ColumnKind::Tree);
+        if self.columns().iter().any(is_set) {
+            let problem = format!("{learner} cannot take set columns: drop `.kids`");
+            return Err(Error::config("features", problem));
+        }
+        Ok(())
     }
 
     fn row_number(&self, at: usize) -> usize {

@@ -27,11 +27,6 @@ impl LinearModel {
     pub fn load(indicators: Indicators, sections: &Sections) -> Result<Self> {
         Ok(Self::new(indicators, WeightTables::load(sections)?))
     }
-
-    /// The packed weights.
-    pub fn tables(&self) -> &WeightTables {
-        &self.tables
-    }
 }
 
 impl Classifier for LinearModel {

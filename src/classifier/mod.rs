@@ -81,7 +81,9 @@ pub trait Classifier: Send + Sync {
     /// The number of classes.
     fn n_classes(&self) -> usize;
     /// The meaning of the scores.
-    fn scale(&self) -> ScoreScale;
+    fn scale(&self) -> ScoreScale {
+        ScoreScale::Margin
+    }
     /// Writes the score of every class into `out`, which is [`Classifier::n_classes`] long.
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]);
     /// The highest-scoring class among the accepted ones, the first among equals, and its score; `None` if

@@ -329,11 +329,6 @@ impl Weights {
         self.ids.len()
     }
 
-    /// Whether there is no id.
-    pub fn is_empty(&self) -> bool {
-        self.ids.is_empty()
-    }
-
     /// Packs the weights that remain after pruning. `seen` marks the classes that occurred in training; at
     /// most `n_templates` ids apply to a row.
     pub fn pack(

@@ -46,12 +46,7 @@ impl LearnerParams for PerceptronParams {
 
 impl Learner for Perceptron {
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
-        if instances.has_sets() {
-            return Err(Error::config(
-                "features",
-                "a perceptron cannot take set columns: drop `.kids`",
-            ));
-        }
+        instances.check_single_values("a perceptron")?;
         check_classes(instances.n_classes())?;
         if instances.is_empty() {
             return Err(Error::Unfit("the training data has no decision to learn from".into()));

@@ -72,11 +72,6 @@ impl SparseWeights {
         self.n_ids
     }
 
-    /// Whether there are no rows.
-    pub fn is_empty(&self) -> bool {
-        self.n_ids == 0
-    }
-
     /// Writes the rows of the ids that have one into `rows` (emptied first).
     pub fn find(&self, ids: &[u64], rows: &mut Vec<Row>) {
         // Where a search ends cannot be predicted. Touching every first slot beforehand overlaps the cache misses.

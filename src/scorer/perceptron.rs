@@ -218,10 +218,6 @@ impl Classifier for Learning {
         self.seen.len()
     }
 
-    fn scale(&self) -> ScoreScale {
-        ScoreScale::Margin
-    }
-
     fn scores(&self, row: RowRef<'_>, scratch: &mut classifier::Scratch, out: &mut [f32]) {
         let LearningMemory { first, second } = scratch.of();
         sum_weights((&self.indicators, &self.weights), row, second, out);

@@ -117,11 +117,6 @@ impl Builder {
         self.row_of.len()
     }
 
-    /// Whether there are no rows.
-    pub fn is_empty(&self) -> bool {
-        self.row_of.is_empty()
-    }
-
     /// The design. Tests that hold in fewer than `min_count` distinct rows are left out.
     pub fn finish(mut self, min_count: u32) -> Design {
         if self.block_of.is_empty() {

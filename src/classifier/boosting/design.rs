@@ -105,19 +105,9 @@ impl Design {
         self.n_rows
     }
 
-    /// Whether there are no rows.
-    pub fn is_empty(&self) -> bool {
-        self.n_rows == 0
-    }
-
     /// The tests that splits may use, by number.
     pub fn tests(&self) -> &[Test] {
         &self.tests
-    }
-
-    /// The total number of tests in all rows, without those that are not stored in the blocks.
-    pub fn n_entries(&self) -> u64 {
-        self.n_entries
     }
 
     /// A description of the design, for the log.

@@ -126,10 +126,6 @@ impl Classifier for MetaModel {
         self.members.first().map_or(0, |member| member.n_classes())
     }
 
-    fn scale(&self) -> ScoreScale {
-        ScoreScale::Margin
-    }
-
     /// The scores of the selected member.
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
         let n_members = self.members.len();

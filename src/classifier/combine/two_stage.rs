@@ -5,7 +5,7 @@
 //! second stage is trained only on instances that are not shifts.
 
 use super::{fit_part, stored};
-use crate::classifier::{Classifier, Evidence, Fit, Instances, Learner, ScoreScale, Scratch};
+use crate::classifier::{Classifier, Evidence, Fit, Instances, Learner, Scratch};
 use crate::feature::RowRef;
 use crate::memory::Sections;
 use crate::{Error, Result};
@@ -63,10 +63,6 @@ pub struct TwoStageModel {
 impl Classifier for TwoStageModel {
     fn n_classes(&self) -> usize {
         self.shifts.len()
-    }
-
-    fn scale(&self) -> ScoreScale {
-        ScoreScale::Margin
     }
 
     /// All classes of the side that the first stage prefers rank above the others.

@@ -2,9 +2,7 @@
 
 use super::{Memory, choices, evidence, fit_members, load_members, member_name, store_members};
 use crate::Result;
-use crate::classifier::{
-    Classifier, Evidence, Fit, Instances, Learner, ScoreScale, Scratch, first_best,
-};
+use crate::classifier::{Classifier, Evidence, Fit, Instances, Learner, Scratch, first_best};
 use crate::feature::RowRef;
 use crate::memory::Sections;
 
@@ -45,10 +43,6 @@ pub struct VoteModel {
 impl Classifier for VoteModel {
     fn n_classes(&self) -> usize {
         self.n_classes
-    }
-
-    fn scale(&self) -> ScoreScale {
-        ScoreScale::Margin
     }
 
     /// The number of votes plus, below one vote, the normalized scores of the members. A class that no

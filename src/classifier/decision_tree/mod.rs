@@ -46,12 +46,7 @@ fn grow_tree(
     chooser: &dyn Chooser,
     fit: &Fit<'_>,
 ) -> Result<(Vec<Coding>, Vec<Node>)> {
-    if instances.has_sets() {
-        return Err(Error::config(
-            "features",
-            "decision trees cannot take set columns: drop `.kids`",
-        ));
-    }
+    instances.check_single_values("decision trees")?;
     if instances.is_empty() {
         return Err(Error::Unfit("no instances to grow a decision tree from".into()));
     }

@@ -81,9 +81,9 @@ impl Flat {
         Self { ids, width, weights, lightest, masks }
     }
 
-    /// The number of rows, and of stored numbers.
-    pub(super) fn size(&self) -> (usize, usize) {
-        (self.weights.len(), self.ids.len())
+    /// The number of stored numbers.
+    pub(super) fn n_numbers(&self) -> usize {
+        self.ids.len()
     }
 
     /// Finds the rows at the `k` smallest distances from the query in `memory`.

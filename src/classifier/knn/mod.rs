@@ -30,7 +30,6 @@
 mod columns;
 mod flat;
 mod search;
-mod store;
 mod tree;
 mod values;
 mod vote;
@@ -41,9 +40,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Classifier, Evidence, Fit, Instances, Learner, LearnerParams, Parts, ScoreScale, Scratch,
-};
+use super::{Classifier, Evidence, Fit, Instances, Learner, LearnerParams, Parts, Scratch};
 use crate::feature::RowRef;
 use crate::memory::Sections;
 use crate::{Error, Result};
@@ -150,10 +147,7 @@ impl LearnerParams for KnnParams {
 
 impl Learner for Knn {
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
-        if instances.has_sets() {
-            let problem = "memory-based learning cannot take set columns: drop `.kids`";
-            return Err(Error::config("features", problem));
-        }
+        instances.check_single_values("memory-based learning")?;
         if instances.n_classes() >= usize::from(u16::MAX) {
             return Err(Error::config("learner", format!("more than {} actions", u16::MAX - 1)));
         }
@@ -172,8 +166,11 @@ impl Learner for Knn {
             Index::Tree(Tree::grow(&sorted)?)
         };
         let votes = Votes::new(&sorted.rows, instances);
-        let (rows, numbers) = index.size();
-        let report = format!("{rows} distinct rows, {} MB", numbers / 500_000);
+        let numbers = match &index {
+            Index::Tree(tree) => tree.n_numbers(),
+            Index::Flat(flat) => flat.n_numbers(),
+        };
+        let report = format!("{} distinct rows, {} MB", sorted.n_rows(), numbers / 500_000);
         let model = KnnModel::new(&self.params, values, index, votes);
         fit.step(1.0, &report);
         Ok(Box::new(model))
@@ -189,16 +186,6 @@ impl Learner for Knn {
 enum Index {
     Tree(Tree),
     Flat(Flat),
-}
-
-impl Index {
-    /// The number of rows, and of stored numbers.
-    fn size(&self) -> (usize, usize) {
-        match self {
-            Self::Tree(tree) => tree.size(),
-            Self::Flat(flat) => flat.size(),
-        }
-    }
 }
 
 /// The training instances in an index.
@@ -219,6 +206,17 @@ impl KnnModel {
         Self { params: params.clone(), values, index, votes, number }
     }
 
+    fn load(params: &KnnParams, sections: &Sections) -> Result<Self> {
+        let votes = Votes::load(sections)?;
+        let values = Values::load(params, votes.n_classes(), sections)?;
+        let index = if params.one_hot {
+            Index::Flat(Flat::load(&values, votes.n_rows(), sections)?)
+        } else {
+            Index::Tree(Tree::load(&values, votes.n_rows(), sections)?)
+        };
+        Ok(Self::new(params, values, index, votes))
+    }
+
     /// Finds the training rows at the `k` smallest distances from a row; the result is in `memory`.
     fn search(&self, row: RowRef<'_>, k: usize, memory: &mut Memory) {
         if memory.model != self.number {
@@ -236,10 +234,6 @@ impl KnnModel {
 impl Classifier for KnnModel {
     fn n_classes(&self) -> usize {
         self.votes.n_classes()
-    }
-
-    fn scale(&self) -> ScoreScale {
-        ScoreScale::Margin
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
@@ -271,7 +265,12 @@ impl Classifier for KnnModel {
     }
 
     fn store(&self, sections: &mut Sections) {
-        self.put(sections);
+        self.values.put(sections);
+        match &self.index {
+            Index::Tree(tree) => tree.put(sections),
+            Index::Flat(flat) => flat.put(sections),
+        }
+        self.votes.put(sections);
     }
 }
 

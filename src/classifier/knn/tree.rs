@@ -26,7 +26,6 @@ const FEW: usize = 16;
 #[derive(Debug, Clone)]
 pub(super) struct Tree {
     blocks: Array<u16>,
-    n_rows: usize,
 }
 
 /// The instances of each distinct row.
@@ -121,14 +120,13 @@ impl Tree {
     /// # Errors
     /// When it is too large.
     pub(super) fn grow(sorted: &Sorted) -> Result<Self> {
-        let n_rows = sorted.n_rows();
-        let blocks = write_blocks(sorted.width, n_rows, |at| sorted.row(at))?;
-        Ok(Self { blocks: blocks.into(), n_rows })
+        let blocks = write_blocks(sorted.width, sorted.n_rows(), |at| sorted.row(at))?;
+        Ok(Self { blocks: blocks.into() })
     }
 
-    /// The number of rows, and of stored numbers.
-    pub(super) fn size(&self) -> (usize, usize) {
-        (self.n_rows, self.blocks.len())
+    /// The number of stored numbers.
+    pub(super) fn n_numbers(&self) -> usize {
+        self.blocks.len()
     }
 
     /// The block at an offset; its prefix has `depth` of the `width` levels.
@@ -158,7 +156,7 @@ impl Tree {
         if check_blocks(&blocks, values, n_rows).is_none() {
             return Err(Error::Corrupt("the rows are not those of a memory-based model".into()));
         }
-        Ok(Self { blocks, n_rows })
+        Ok(Self { blocks })
     }
 }
 

@@ -18,9 +18,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::lbfgs::Lbfgs;
 use super::linear::{LinearModel, Pruning, check_classes};
 use super::{Classifier, Fit, Instances, Learner, LearnerParams, Parts, ScoreScale};
+use crate::Result;
 use crate::feature::Indicators;
 use crate::memory::Sections;
-use crate::{Error, Result};
 use problem::Problem;
 
 /// The settings of maximum entropy.
@@ -86,12 +86,7 @@ impl Learner for Maxent {
     }
 
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
-        if instances.has_sets() {
-            return Err(Error::config(
-                "features",
-                "maximum entropy cannot take set columns: drop `.kids`",
-            ));
-        }
+        instances.check_single_values("maximum entropy")?;
         check_classes(instances.n_classes())?;
         let indicators = &self.indicators;
         let mut problem = Problem::new(instances, indicators, &self.params)?;

@@ -80,7 +80,22 @@ impl Problem {
         indicators: &Indicators,
         params: &MaxentParams,
     ) -> Result<Self> {
-        let RenamedClasses { names, golds, seen } = RenamedClasses::new(instances)?;
+        if instances.is_empty() {
+            return Err(Error::Unfit(
+                "there are no training instances: the training data have no decision with several actions".into(),
+            ));
+        }
+        let mut seen = vec![false; instances.n_classes()];
+        for at in 0..instances.len() {
+            let seen = seen.get_mut(usize::from(instances.class(at)));
+            let problem = || Error::Unfit(format!("instance {at} has a class that does not exist"));
+            *seen.ok_or_else(problem)? = true;
+        }
+        // The classes that occur have numbers of their own.
+        let names: Vec<u16> =
+            (0..).zip(&seen).filter(|(_, seen)| **seen).map(|(name, _)| name).collect();
+        let number = |class| names.partition_point(|&name| name < class) as u16;
+        let golds: Vec<u16> = (0..instances.len()).map(|at| number(instances.class(at))).collect();
         let mut lists = Lists::collect(instances, indicators)?;
         if params.cutoff > 1 {
             lists.cut(params.cutoff);
@@ -266,46 +281,6 @@ fn scores_to_errors(row: &mut [f64], gold: usize) -> f64 {
 const BLOCK_SCORES: usize = 1 << 16;
 /// Number of elements that a thread processes at a time where elements are independent.
 const CHUNK: usize = 1 << 14;
-
-/// The classes that occur, with numbers of their own.
-struct RenamedClasses {
-    /// The original number of each class.
-    names: Vec<u16>,
-    /// The class of each instance.
-    golds: Vec<u16>,
-    /// Which of the original classes occur.
-    seen: Vec<bool>,
-}
-
-impl RenamedClasses {
-    fn new(instances: &Instances) -> Result<Self> {
-        if instances.is_empty() {
-            return Err(Error::Unfit(
-                "there are no training instances: the training data have no decision with several actions".into(),
-            ));
-        }
-        let mut seen = vec![false; instances.n_classes()];
-        for at in 0..instances.len() {
-            match seen.get_mut(usize::from(instances.class(at))) {
-                Some(seen) => *seen = true,
-                None => {
-                    return Err(Error::Unfit(format!(
-                        "instance {at} has a class that does not exist"
-                    )));
-                }
-            }
-        }
-        let mut numbers = vec![0; seen.len()];
-        let mut names = Vec::new();
-        for (name, number) in numbers.iter_mut().enumerate().filter(|(name, _)| seen[*name]) {
-            *number = names.len() as u16;
-            names.push(name as u16);
-        }
-        let golds =
-            (0..instances.len()).map(|at| numbers[usize::from(instances.class(at))]).collect();
-        Ok(Self { names, golds, seen })
-    }
-}
 
 /// The indicators of every instance.
 #[derive(Default)]

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::Votes;
 use super::search::Key;
 use crate::classifier::forest::Forest;
-use crate::classifier::{Classifier, ScoreScale, Scratch};
+use crate::classifier::{Classifier, Scratch};
 use crate::feature::{ColumnKind, RowRef};
 use crate::memory::{Array, Sections};
 use crate::{Error, Result};
@@ -191,10 +191,6 @@ fn range(ends: &[u32], start: usize, at: usize) -> Range<usize> {
 impl Classifier for SubtreeModel {
     fn n_classes(&self) -> usize {
         self.biases.len()
-    }
-
-    fn scale(&self) -> ScoreScale {
-        ScoreScale::Margin
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {

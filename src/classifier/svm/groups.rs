@@ -324,18 +324,8 @@ impl Groups {
         self.factors.len()
     }
 
-    /// Whether there is no group.
-    pub fn is_empty(&self) -> bool {
-        self.factors.is_empty()
-    }
-
     /// The groups of a row, in ascending order.
     pub fn row(&self, at: usize) -> &[u32] {
         &self.groups[self.starts[at]..self.starts[at + 1]]
-    }
-
-    /// The total number of groups in all rows.
-    pub fn n_entries(&self) -> usize {
-        self.groups.len()
     }
 }

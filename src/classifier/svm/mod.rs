@@ -144,10 +144,7 @@ impl Learner for Svm {
 
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         self.params.check()?;
-        if instances.has_sets() {
-            let problem = "a polynomial SVM cannot take set columns: drop `.kids`";
-            return Err(Error::config("features", problem));
-        }
+        instances.check_single_values("a polynomial SVM")?;
         check_classes(instances.n_classes())?;
         fit.unless_stopped()?;
         let rows = Rows::new(instances, &self.indicators);

@@ -109,11 +109,6 @@ impl Rows {
         self.starts.len().saturating_sub(1)
     }
 
-    /// Whether there is no row.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// The indicators of a row, in ascending order.
     pub fn row(&self, at: usize) -> &[u32] {
         &self.items[self.starts[at]..self.starts[at + 1]]
@@ -166,11 +161,6 @@ impl BinaryClassifiers {
             2 => 1,
             n => n,
         }
-    }
-
-    /// Whether there are no classifiers.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Writes the scores of all classes, given the margins of the classifiers.
@@ -237,11 +227,6 @@ impl Targets {
     /// The number of rows.
     pub fn len(&self) -> usize {
         self.totals.len()
-    }
-
-    /// Whether there are no rows.
-    pub fn is_empty(&self) -> bool {
-        self.totals.is_empty()
     }
 
     /// The classifiers with positive instances among those of a row, and how many.

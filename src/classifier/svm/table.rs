@@ -13,7 +13,7 @@ use super::groups::{Factors, Feature, Groups};
 use super::rows::{BinaryClassifiers, Rows};
 use crate::classifier::linear::Pruning;
 use crate::classifier::packed::home;
-use crate::classifier::{Classifier, Evidence, ScoreScale, Scratch};
+use crate::classifier::{Classifier, Evidence, Scratch};
 use crate::feature::{Indicators, RowRef};
 use crate::hash::MULTIPLIER;
 use crate::memory::{Array, Sections};
@@ -131,10 +131,6 @@ impl Classifier for MapModel {
         self.n_classes
     }
 
-    fn scale(&self) -> ScoreScale {
-        ScoreScale::Margin
-    }
-
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
         let Memory { ids, places, sums } = scratch.of();
         self.indicators.ids(row, ids);
@@ -236,14 +232,6 @@ impl MapModel {
             && model.constants.len() == classifiers.len()
             && model.table.buckets.len().is_multiple_of(BUCKET);
         if fits { Ok(model) } else { Err(broken()) }
-    }
-
-    /// The number of keys (indicators and pairs), and the size of the tables in bytes.
-    pub fn size(&self) -> (usize, usize) {
-        let buckets = self.table.buckets.as_chunks::<BUCKET>().0;
-        let keys =
-            buckets.iter().map(|bucket| bucket[KEYS..].iter().filter(|&&place| place != 0).count());
-        (keys.sum(), 4 * (self.table.buckets.len() + self.table.rows.len()))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Classifiers stored as support vectors, for any degree: the result of the solvers that use the kernel.
 
 use super::rows::{BinaryClassifiers, Rows};
-use crate::classifier::{Classifier, ScoreScale, Scratch};
+use crate::classifier::{Classifier, Scratch};
 use crate::feature::{Indicators, RowRef};
 use crate::memory::{Array, Sections};
 use crate::{Error, Result};
@@ -132,10 +132,6 @@ struct Memory {
 impl Classifier for VectorModel {
     fn n_classes(&self) -> usize {
         self.n_classes
-    }
-
-    fn scale(&self) -> ScoreScale {
-        ScoreScale::Margin
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {

@@ -135,11 +135,6 @@ impl Examples {
         self.norms.len()
     }
 
-    /// Whether there are no rows.
-    pub fn is_empty(&self) -> bool {
-        self.norms.is_empty()
-    }
-
     fn ids(&self, at: usize) -> &[u64] {
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.ids[start..self.ends[at]]

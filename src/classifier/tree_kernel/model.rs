@@ -4,7 +4,7 @@ use super::kernel::Examples;
 use super::{TreeKernel, TreeKernelParams};
 use crate::classifier::svm::rows::BinaryClassifiers;
 use crate::classifier::svm::vectors::Dual;
-use crate::classifier::{Classifier, ScoreScale, Scratch};
+use crate::classifier::{Classifier, Scratch};
 use crate::feature::RowRef;
 use crate::feature::extract::tree::{MAX_DEPTH, MAX_NODES};
 use crate::memory::{Array, Sections};
@@ -178,10 +178,6 @@ struct Memory {
 impl Classifier for KernelModel {
     fn n_classes(&self) -> usize {
         self.n_classes
-    }
-
-    fn scale(&self) -> ScoreScale {
-        ScoreScale::Margin
     }
 
     fn scores(&self, row: RowRef<'_>, scratch: &mut Scratch, out: &mut [f32]) {
