@@ -111,10 +111,10 @@ impl Instances {
     /// Checks that every column has a single value.
     ///
     /// # Errors
-    /// When one is a set or a tree, with the name of the learner, which cannot take it.
+    /// When some column is a set or a tree; the message names the learner.
     pub fn check_single_values(&self, learner: &str) -> Result<()> {
-        let is_set = |column: &Column| matches!(column.kind, ColumnKind::Set | ColumnKind::Tree);
-        if self.columns().iter().any(is_set) {
+        let has_many = |column: &Column| matches!(column.kind, ColumnKind::Set | ColumnKind::Tree);
+        if self.columns().iter().any(has_many) {
             let problem = format!("{learner} cannot take set columns: drop `.kids`");
             return Err(Error::config("features", problem));
         }

@@ -37,12 +37,12 @@ impl<S> ByTags<S> {
     /// Scores a sentence by both kinds of tags; `score` returns the status of each parse.
     pub(super) fn add(&mut self, mut score: impl FnMut(&mut S) -> Vec<Status>) {
         self.sentences += 1;
-        let own = score(&mut self.scores);
+        let first = score(&mut self.scores);
         let Some(by_gold) = &mut self.by_gold else { return };
         let gold = score(by_gold);
         let is_rescued =
-            |(own, gold): (&Status, &Status)| *own != Status::Valid && *gold == Status::Valid;
-        self.rescued += u64::from(own.iter().zip(&gold).any(is_rescued));
+            |(first, gold): (&Status, &Status)| *first != Status::Valid && *gold == Status::Valid;
+        self.rescued += u64::from(first.iter().zip(&gold).any(is_rescued));
     }
 
     /// The scores to use: those by gold tags if they are asked for, or if the other tags leave out more than

@@ -19,7 +19,7 @@ use crate::tree::{Token, Tree};
 use crate::treebank::sentences::{InputFormat, Sentences};
 use crate::treebank::{ByteCounter, Cleaning, Input, Item, Missing, Origin, Reason, Trees};
 
-/// Where the trees come from.
+/// The options of commands that search trees: where these come from, threads, output and messages.
 #[derive(Debug, clap::Args)]
 pub(super) struct SentenceArgs {
     /// Number of threads; 0 uses all cores. The output does not depend on it.

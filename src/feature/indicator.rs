@@ -86,11 +86,6 @@ impl Indicators {
         self.templates.len()
     }
 
-    /// Returns whether there are no templates.
-    pub fn is_empty(&self) -> bool {
-        self.templates.is_empty()
-    }
-
     /// Writes the ids of the templates that apply into `out`, which is cleared first. Columns that are sets are not
     /// supported; plans reject them.
     pub fn ids(&self, row: RowRef<'_>, out: &mut Vec<u64>) {

@@ -41,11 +41,6 @@ impl Param {
         self.rows as usize * self.columns as usize
     }
 
-    /// Whether it has none.
-    pub fn is_empty(self) -> bool {
-        self.len() == 0
-    }
-
     /// The bits of a number, if it is a table.
     pub(super) fn bits(self) -> Bits {
         self.bits

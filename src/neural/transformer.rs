@@ -26,7 +26,7 @@ pub struct LayerNorm {
     pub epsilon: f32,
 }
 
-/// The activation function of feed-forward blocks.
+/// An activation function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Activation {

@@ -41,7 +41,6 @@ impl fmt::Debug for PieceTokenizer {
 
 impl PieceTokenizer {
     /// The number of pieces: ids are below it.
-    #[allow(clippy::len_without_is_empty)] // it has special pieces at least
     pub fn len(&self) -> usize {
         self.len
     }

@@ -52,11 +52,6 @@ impl Classes {
         self.kinds.len()
     }
 
-    /// Whether there is no class.
-    pub fn is_empty(&self) -> bool {
-        self.kinds.is_empty()
-    }
-
     /// The class of an action, if it is ranked.
     pub fn class(&self, action: Action) -> Option<u16> {
         ((action.code as usize) < self.n_actions).then_some(action.code as u16)

@@ -79,11 +79,6 @@ impl Lexicon {
         self.words.len()
     }
 
-    /// Whether there are no words.
-    pub fn is_empty(&self) -> bool {
-        self.words.is_empty()
-    }
-
     /// Adds the lexicon to the sections of a model.
     pub fn store(&self, sections: &mut Sections) {
         sections.put("lexicon.words", self.words.clone());

@@ -93,11 +93,6 @@ impl Forest {
         self.nodes.len()
     }
 
-    /// Whether the forest is empty.
-    pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
-    }
-
     /// One constituent.
     pub fn node(&self, id: u32) -> &Constituent {
         &self.nodes[id as usize]

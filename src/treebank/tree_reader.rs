@@ -31,11 +31,11 @@ pub trait FormatReader: Send {
     /// is in another encoding; [`Error::Io`] when the stream fails.
     fn read(&mut self) -> Result<Option<Tree>>;
 
-    /// What is known of the last tree and of those before it.
+    /// What is known about the trees so far.
     fn facts(&self) -> &TreeFacts;
 }
 
-/// What a reader knows of the last tree and of those before it.
+/// What a reader knows about the last tree, those before it, and the last error.
 #[derive(Debug, Default)]
 pub struct TreeFacts {
     /// The line on which the last tree began.
@@ -58,11 +58,13 @@ struct PennTrees {
 
 impl FormatReader for PennTrees {
     fn read(&mut self) -> Result<Option<Tree>> {
-        let (tree, reader) = (self.reader.read(), &self.reader);
-        let id = tree.as_ref().ok().and_then(|tree| ids::of(tree.as_ref()?));
-        let (began, id) = (reader.began(), id.map(str::to_owned));
-        let (lemmas, is_stray) = (reader.lemmas(), reader.is_stray());
-        self.facts = TreeFacts { began, id, discontinuous: 0, lemmas, is_stray };
+        let tree = self.reader.read();
+        let Self { reader, facts } = self;
+        (facts.began, facts.lemmas, facts.is_stray) =
+            (reader.began(), reader.lemmas(), reader.is_stray());
+        if let Ok(tree) = &tree {
+            facts.id = tree.as_ref().and_then(ids::of).map(str::to_owned);
+        }
         tree
     }
 
@@ -102,7 +104,7 @@ impl TreeReader {
         &self.name
     }
 
-    /// Returns what is known of the trees so far.
+    /// Returns what is known about the trees so far.
     pub(super) fn facts(&self) -> &TreeFacts {
         static NOTHING: TreeFacts =
             TreeFacts { began: 0, id: None, discontinuous: 0, lemmas: 0, is_stray: false };

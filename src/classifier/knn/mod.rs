@@ -23,7 +23,7 @@
 //! and bound over a tree of rows with the heaviest columns first; for one-hot features, a scan of blocks of
 //! rows.
 //!
-//! Scores are [`ScoreScale::Margin`]: the share of the votes, at most 1. Among classes with equally many
+//! Scores are [margins](super::ScoreScale::Margin): the share of the votes, at most 1. Among classes with equally many
 //! votes, the winner of the tie scores higher by the smallest possible difference. A class without votes
 //! scores between −1 and 0, ordered by its number of training instances.
 

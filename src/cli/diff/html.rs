@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use askama::Template;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::{DiffArgs, Found, Sentence, SentenceParse, System, names};
 use crate::cli::notes::grouped;
@@ -131,8 +131,7 @@ impl<'a> Differences<'a> {
 /// Writes the data of the page: what all sentences share, then the sentences.
 pub(in crate::cli) fn write_data(found: &Found, out: &mut impl Write) -> io::Result<()> {
     let names = names(found.systems.len());
-    let classes = ErrorClass::ALL.map(ErrorClass::name);
-    page::write_line(&json!({ "names": names, "classes": classes }), out)?;
+    page::write_line(&Head { names, classes: ErrorClass::ALL.map(ErrorClass::name) }, out)?;
     found.sentences.iter().try_for_each(|sentence| page::write_line(&row(sentence), out))
 }
 
@@ -140,25 +139,48 @@ pub(in crate::cli) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-fn row(Sentence { number, at, gold, parses }: &Sentence) -> Value {
-    let data = TreeData::of(gold);
-    let parses: Vec<Value> = parses.iter().map(|parse| parse_row(parse, gold, &data)).collect();
-    let at = at.as_ref().map(ToString::to_string);
-    json!({ "n": number, "at": at, "gold": data, "parses": parses })
+/// The first line of the data; the sentences follow.
+#[derive(Serialize)]
+struct Head<'a> {
+    names: &'a [&'a str],
+    classes: [&'static str; ErrorClass::ALL.len()],
 }
 
-/// The tree of a parser, the marks of the gold tree, and class, missed and spurious nodes of each error.
-fn parse_row(parse: &SentenceParse, gold: &Tree, gold_data: &TreeData<'_>) -> Value {
+#[derive(Serialize)]
+struct SentenceRow<'a> {
+    n: u64,
+    at: Option<String>,
+    gold: TreeData<'a>,
+    parses: Vec<ParseRow<'a>>,
+}
+
+#[derive(Serialize)]
+struct ParseRow<'a> {
+    f1: f64,
+    tree: TreeData<'a>,
+    /// The marks of the gold tree.
+    gold: String,
+    /// Class, missed and spurious nodes of each error.
+    errors: Vec<(usize, Vec<u32>, Vec<u32>)>,
+}
+
+fn row(sentence: &Sentence) -> SentenceRow<'_> {
+    let Sentence { number, at, gold, parses } = sentence;
+    let data = TreeData::of(gold);
+    let parses = parses.iter().map(|parse| parse_row(parse, gold, &data)).collect();
+    SentenceRow { n: *number, at: at.as_ref().map(ToString::to_string), parses, gold: data }
+}
+
+fn parse_row<'a>(parse: &'a SentenceParse, gold: &Tree, gold_data: &TreeData<'a>) -> ParseRow<'a> {
     let SentenceParse { tree, f1, difference } = parse;
     let data = TreeData::of(tree).marked(tree, &difference.test).beside(gold_data);
     let error = |ParseError { class, missed, spurious }: &ParseError| {
-        let missed: Vec<u32> = missed.iter().map(|&id| gold_data.number(id)).collect();
-        let spurious: Vec<u32> = spurious.iter().map(|&id| data.number(id)).collect();
-        json!([*class as usize, missed, spurious])
+        let missed = missed.iter().map(|&id| gold_data.number(id)).collect();
+        (*class as usize, missed, spurious.iter().map(|&id| data.number(id)).collect())
     };
-    let errors: Vec<Value> = difference.errors.iter().map(error).collect();
+    let errors = difference.errors.iter().map(error).collect();
     let gold = gold_data.marks_of(gold, &difference.gold);
-    json!({ "f1": (f1 * 100.0).round() / 100.0, "tree": data, "gold": gold, "errors": errors })
+    ParseRow { f1: (f1 * 100.0).round() / 100.0, gold, errors, tree: data }
 }
 
 fn table(name: &'static str, System { evaluation, errors }: &System) -> SystemTable {

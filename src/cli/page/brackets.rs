@@ -24,12 +24,13 @@ pub(crate) struct TreeData<'t> {
 /// The number of a node that is left out.
 const LEFT_OUT: u32 = u32::MAX;
 
-/// A node opens with its label, a number stands for as many words, 0 closes a node.
+/// An item of the list: a label opens a node, a number stands for as many words, 0 closes a node.
 #[derive(Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 enum Item<'t> {
     Open(&'t str),
     Words(u32),
+    /// Always 0.
     Close(u8),
 }
 

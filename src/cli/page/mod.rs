@@ -35,9 +35,9 @@ pub(super) fn begin(template: &impl Template, out: &mut impl Write) -> io::Resul
     out.write_all(b"\n")
 }
 
-/// Writes text that HTML can have: characters such as NUL, which it cannot even have as references, as the
+/// A writer of text that HTML can have: characters such as NUL, which it cannot even have as references, become the
 /// replacement character.
-fn visible<W: Write>(out: W) -> Replacing<W> {
+fn visible<W: Write>(out: W) -> Replacing<W, impl Fn(&u8) -> bool> {
     let is_invisible = |byte: &u8| *byte < b' ' && !matches!(byte, b'\n' | b'\t' | b'\r');
     Replacing { out, is_replaced: is_invisible, by: "\u{fffd}".as_bytes() }
 }
@@ -54,21 +54,21 @@ pub(super) fn write_line(value: &impl Serialize, out: &mut impl Write) -> io::Re
     out.write_all(b"\n")
 }
 
-/// Writes JSON so that HTML sees no tag or comment in it: `<`, which is only in strings, as an escape.
-fn harmless<W: Write>(out: W) -> Replacing<W> {
-    Replacing { out, is_replaced: |byte| *byte == b'<', by: b"\\u003c" }
+/// A writer of JSON in which HTML sees no tag or comment: `<`, which is only in strings, becomes an escape.
+fn harmless<W: Write>(out: W) -> Replacing<W, impl Fn(&u8) -> bool> {
+    Replacing { out, is_replaced: |byte: &u8| *byte == b'<', by: b"\\u003c" }
 }
 
 /// Writes something else in place of certain bytes.
-struct Replacing<W> {
+struct Replacing<W, F> {
     out: W,
-    is_replaced: fn(&u8) -> bool,
+    is_replaced: F,
     by: &'static [u8],
 }
 
-impl<W: Write> Write for Replacing<W> {
+impl<W: Write, F: Fn(&u8) -> bool> Write for Replacing<W, F> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut parts = bytes.split(self.is_replaced);
+        let mut parts = bytes.split(&self.is_replaced);
         self.out.write_all(parts.next().unwrap_or_default())?;
         for part in parts {
             self.out.write_all(self.by)?;

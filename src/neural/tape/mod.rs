@@ -54,11 +54,6 @@ impl Var {
         self.len as usize
     }
 
-    /// Whether there are none.
-    pub fn is_empty(self) -> bool {
-        self.len == 0
-    }
-
     fn range(self) -> std::ops::Range<usize> {
         self.at as usize..self.at as usize + self.len as usize
     }
@@ -106,7 +101,7 @@ enum Op {
         out: Var,
     },
     Apply {
-        function: Activation,
+        activation: Activation,
         x: Var,
         out: Var,
     },
@@ -339,7 +334,7 @@ impl Tape {
                 Op::Sum { first, n, out } => self.back_sum((first, n), out),
                 Op::Join { first, n, out } => self.back_join((first, n), out),
                 Op::Beside { first, n, rows, out } => self.back_beside((first, n), rows, out),
-                Op::Apply { function, x, out } => self.back_apply(function, x, out),
+                Op::Apply { activation, x, out } => self.back_apply(activation, x, out),
                 Op::Scale { factors, x, out } => {
                     let (old, new) = self.gradients.split_at_mut(out.at as usize);
                     let pairs = new.iter().zip(&self.factors[factors as usize..]);

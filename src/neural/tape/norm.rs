@@ -60,29 +60,29 @@ impl Tape {
         });
     }
 
-    /// A function of each number.
-    pub fn apply(&mut self, function: Activation, x: Var) -> Var {
+    /// The activation of each number.
+    pub fn apply(&mut self, activation: Activation, x: Var) -> Var {
         let out = self.new_var(x.len());
         let (old, new) = self.values.split_at_mut(out.at as usize);
         let parts = new.chunks_mut(CHUNK / 4).zip(old[x.range()].chunks(CHUNK / 4));
         let apply = |(out, x): (&mut [f32], &[f32])| {
             out.copy_from_slice(x);
-            match function {
+            match activation {
                 Activation::Relu => out.iter_mut().for_each(|value| *value = value.max(0.0)),
                 Activation::Gelu => row_functions::gelus(out),
                 Activation::GeluTanh => row_functions::gelu_tanhs(out),
             }
         };
         in_parts(parts, x.len(), apply);
-        self.ops.push(Op::Apply { function, x, out });
+        self.ops.push(Op::Apply { activation, x, out });
         out
     }
 
-    pub(super) fn back_apply(&mut self, function: Activation, x: Var, out: Var) {
+    pub(super) fn back_apply(&mut self, activation: Activation, x: Var, out: Var) {
         let (old, new) = self.gradients.split_at_mut(out.at as usize);
         let of_x = self.values[x.range()].chunks(CHUNK / 4);
         let parts = old[x.range()].chunks_mut(CHUNK / 4).zip(new.chunks(CHUNK / 4));
-        in_parts(parts.zip(of_x), x.len(), |((dx, dy), x)| match function {
+        in_parts(parts.zip(of_x), x.len(), |((dx, dy), x)| match activation {
             Activation::Relu => {
                 for ((dx, dy), x) in dx.iter_mut().zip(dy).zip(x) {
                     *dx += if *x > 0.0 { *dy } else { 0.0 };

@@ -4,7 +4,7 @@ use crate::symbols::Label;
 use crate::transition::ActionKind;
 use crate::transition::inventory::SystemAction;
 
-/// The effect of an action of the binary system; the direction names the head child.
+/// The effect of an action of the binary system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum BinaryStep {
     /// Moves the next token to the stack.
