@@ -80,7 +80,7 @@ pub enum Evidence {
 pub trait Classifier: Send + Sync {
     /// The number of classes.
     fn n_classes(&self) -> usize;
-    /// The meaning of the scores; a classifier made of others passes on that of its parts.
+    /// The meaning of the scores: margins, unless a classifier says otherwise.
     fn scale(&self) -> ScoreScale {
         ScoreScale::Margin
     }

@@ -33,7 +33,7 @@ fn network() -> (Network, Params) {
 /// Every kind of step of a transformer, and losses.
 fn loss(
     network: &Network,
-    function: Activation,
+    activation: Activation,
     params: &Params,
     tape: &mut Tape,
     gradients: Option<&mut Gradients>,
@@ -46,7 +46,7 @@ fn loss(
     let context = tape.attention(all, 2, 3 * WIDTH, &[0..4, 4..5, 5..7]);
     let x = tape.sum(&[x, context]);
     let up = tape.affine(params, network.up.weights, Some(network.up.bias), x);
-    let up = tape.apply(function, up);
+    let up = tape.apply(activation, up);
     let means = tape.means(9, up, [0..3, 2..3, 3..7]);
     let first = x.part(0, 3 * WIDTH);
     let both = tape.beside(3, &[means, first]);
@@ -64,10 +64,10 @@ fn loss(
 
 #[test]
 fn gradients_are_those_of_finite_differences() {
-    for function in [Activation::Gelu, Activation::GeluTanh] {
+    for activation in [Activation::Gelu, Activation::GeluTanh] {
         let (network, params) = network();
         check_gradients(params, |tape, params, gradients| {
-            loss(&network, function, params, tape, gradients)
+            loss(&network, activation, params, tape, gradients)
         });
     }
 }
