@@ -99,7 +99,18 @@ const QUOTED: &[(&str, &str)] = &[
         "docs/tuning.md",
         "further with 9,986 everyday sentences; then on the text of the sixth stage, taught by it | \
          {english-stages|english-small: the row above trained further, rate 0.001, on its text with 9,986|craft/dev f1}, \
-         {english|craft/dev|english-small f1} (p = 0.015)",
+         {english|craft/dev|english-small f1} (p = 0.015); `masc/dev` \
+         {english-stages|english-small: the row above trained further, rate 0.001, on its text with 9,986|masc/dev f1}, \
+         {english|masc/dev|english-small f1} (p = 0.10)",
+    ),
+    (
+        "docs/tuning.md",
+        "with silver trees of GENIA: `english` | {english|craft/dev|english f1} (p = 0.0077;",
+    ),
+    (
+        "docs/tuning.md",
+        "p = 0.20); `masc/dev` {english|masc/dev|english f1} (p = 0.64); last 678 \
+         {english-stages|sixth stage, english:|everyday/test f1, last 678} (p = 0.0001)",
     ),
 ];
 
