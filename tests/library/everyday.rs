@@ -11,9 +11,20 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data/everyday")
 }
 
-/// The English trees for training and those for scores.
-fn both() -> [Vec<Tree>; 2] {
-    ["train.mrg", "test.mrg"].map(|file| read(folder().join(file)))
+/// The files of trees of a language, `.` for English, as the README names them.
+fn files(language: &str) -> Vec<String> {
+    let entries = folder().join(language).read_dir().unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.filter(|name| name.ends_with(".mrg")).collect();
+    names.sort();
+    names
+        .iter()
+        .map(|name| format!("{language}/{name}").trim_start_matches("./").to_owned())
+        .collect()
+}
+
+fn english() -> Vec<Tree> {
+    files(".").iter().flat_map(|file| read(folder().join(file))).collect()
 }
 
 /// The folders of languages, and `.`, that of English.
@@ -34,12 +45,11 @@ fn the_counts_are_those_of_the_readme() {
     let readme = std::fs::read_to_string(folder().join("README.md")).unwrap();
     assert_eq!(languages().len(), 8);
     for language in languages() {
-        for file in ["train.mrg", "test.mrg"] {
-            let path = format!("{language}/{file}");
-            let trees = read(folder().join(&path));
+        assert_eq!(files(&language).len(), if language == "." { 3 } else { 2 }, "{language}");
+        for file in files(&language) {
+            let trees = read(folder().join(&file));
             let words: usize = trees.iter().map(|tree| tree.tokens().len()).sum();
-            let line =
-                format!("| `{}` | {} | {words} |", path.trim_start_matches("./"), trees.len());
+            let line = format!("| `{file}` | {} | {words} |", trees.len());
             assert!(readme.contains(&line), "the README should say: {line}");
         }
     }
@@ -49,8 +59,8 @@ fn the_counts_are_those_of_the_readme() {
 fn no_sentence_stands_there_twice_in_training_or_test() {
     for language in languages() {
         let mut seen = BTreeSet::new();
-        for file in ["train.mrg", "test.mrg"] {
-            for tree in read(folder().join(&language).join(file)) {
+        for file in files(&language) {
+            for tree in read(folder().join(file)) {
                 assert!(seen.insert(sentence(&tree)), "{language}: {}", sentence(&tree));
             }
         }
@@ -61,7 +71,7 @@ fn no_sentence_stands_there_twice_in_training_or_test() {
 fn labels_and_tags_are_those_of_the_penn_treebank() {
     let labels: BTreeSet<&str> = LABELS.split(' ').chain(["TOP", "NML"]).collect();
     let tags: BTreeSet<&str> = TAGS.split_whitespace().chain(["HYPH"]).collect();
-    for tree in both().iter().flatten() {
+    for tree in &english() {
         let of_nodes = tree.nodes().iter().map(|node| node.label.as_str());
         let unknown: Vec<_> = of_nodes.filter(|label| !labels.contains(label)).collect();
         assert!(unknown.is_empty(), "{}: {unknown:?}", sentence(tree));
@@ -73,7 +83,7 @@ fn labels_and_tags_are_those_of_the_penn_treebank() {
 
 #[test]
 fn the_final_punctuation_is_a_child_of_the_topmost_phrase() {
-    for tree in both().iter().flatten() {
+    for tree in &english() {
         let Some(root) = tree.root() else { panic!("a tree without words") };
         let [Child::Node(top)] = tree.children(root) else { panic!("{}", sentence(tree)) };
         let last = tree.tokens().len() - 1;

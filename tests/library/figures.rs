@@ -104,9 +104,11 @@ const QUOTED: &[(&str, &str)] = &[
     ),
     (
         "docs/tuning.md",
-        "of the fourth round | {english-stages|eighth stage:|craft/dev f1}, {english|craft/dev|english f1} (p = {english-stages|ninth stage, english:|craft/dev f1 p}; \
-         against the sixth 0.020); \
-         `masc/dev` {english-stages|eighth stage:|masc/dev f1}, {english|masc/dev|english f1} (p = {english-stages|ninth stage, english:|masc/dev f1 p}; 0.41); last 678 \
+        "of the fourth round | {english-stages|eighth stage:|craft/dev f1}, \
+         {english|craft/dev|english f1} \
+         (p = {english-stages|ninth stage, english:|craft/dev f1 p}; against the sixth 0.020); \
+         `masc/dev` {english-stages|eighth stage:|masc/dev f1}, {english|masc/dev|english f1} \
+         (p = {english-stages|ninth stage, english:|masc/dev f1 p}; 0.41); last 678 \
          {english-stages|eighth stage:|everyday/test f1, last 678}, \
          {english-stages|ninth stage, english:|everyday/test f1, last 678} (p = 0.064; 0.0001)",
     ),
