@@ -105,12 +105,23 @@ const QUOTED: &[(&str, &str)] = &[
     (
         "docs/tuning.md",
         "of the fourth round | {english-stages|eighth stage:|craft/dev f1}, \
-         {english|craft/dev|english f1} \
-         (p = {english-stages|ninth stage, english:|craft/dev f1 p}; against the sixth 0.020); \
-         `masc/dev` {english-stages|eighth stage:|masc/dev f1}, {english|masc/dev|english f1} \
-         (p = {english-stages|ninth stage, english:|masc/dev f1 p}; 0.41); last 678 \
+         {english-stages|ninth stage:|craft/dev f1} \
+         (p = {english-stages|ninth stage:|craft/dev f1 p}; against the sixth 0.020); \
+         `masc/dev` {english-stages|eighth stage:|masc/dev f1}, {english-stages|ninth stage:|masc/dev f1} \
+         (p = {english-stages|ninth stage:|masc/dev f1 p}; 0.41); last 678 \
          {english-stages|eighth stage:|everyday/test f1, last 678}, \
-         {english-stages|ninth stage, english:|everyday/test f1, last 678} (p = 0.064; 0.0001)",
+         {english-stages|ninth stage:|everyday/test f1, last 678} (p = 0.064; 0.0001)",
+    ),
+    (
+        "docs/tuning.md",
+        "of the fifth round | {english-stages|tenth stage:|craft/dev f1}, \
+         {english-stages|eleventh stage:|craft/dev f1}, {english|craft/dev|english f1} \
+         (p = {comparisons|tuning,english,the ninth stage,craft/dev, words alone|p}); \
+         `masc/dev` {english-stages|tenth stage:|masc/dev f1}, {english-stages|eleventh stage:|masc/dev f1}, \
+         {english|masc/dev|english f1} (p = {comparisons|tuning,english,the ninth stage,masc/dev, words alone|p}); \
+         last 678 {english-stages|tenth stage:|everyday/test f1, last 678}, \
+         {english-stages|eleventh stage:|everyday/test f1, last 678}, \
+         {english-stages|twelfth stage, english:|everyday/test f1, last 678}",
     ),
 ];
 
