@@ -121,7 +121,8 @@ const QUOTED: &[(&str, &str)] = &[
          {english|masc/dev|english f1} (p = {comparisons|tuning,english,the ninth stage,masc/dev, words alone|p}); \
          last 678 {english-stages|tenth stage:|everyday/test f1, last 678}, \
          {english-stages|eleventh stage:|everyday/test f1, last 678}, \
-         {english-stages|twelfth stage, english:|everyday/test f1, last 678}",
+         {english-stages|twelfth stage, english:|everyday/test f1, last 678} \
+         (p = {comparisons|tuning,english,the ninth stage,data/everyday/test, the 678|p}; of the",
     ),
 ];
 
