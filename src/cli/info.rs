@@ -137,10 +137,13 @@ fn describe_training(header: &Header, out: &mut impl Write) -> io::Result<()> {
             training.labels.join(", ")
         )?;
     }
-    let before = |training: &TrainingSummary| training.before.as_deref().cloned();
-    for before in std::iter::successors(before(training), before) {
-        let (files, trees) = (before.files.join(", "), before.trees);
-        writeln!(out, "  continued from a model that was trained on {files}: {trees} trees")?;
+    for (step, training) in training.history().enumerate() {
+        let continued = (step > 0).then_some(("continued from", training));
+        let averaged = training.mean_with.iter().map(|training| ("averaged with", training));
+        for (how, TrainingSummary { files, trees, .. }) in continued.into_iter().chain(averaged) {
+            let files = files.join(", ");
+            writeln!(out, "  {how} a model that was trained on {files}: {trees} trees")?;
+        }
     }
     if training.epoch > 0 {
         writeln!(out, "  best epoch {}", training.epoch)?;

@@ -25,6 +25,7 @@ mod interrupts;
 mod lint_notes;
 mod listed;
 pub mod man_and_completions;
+pub mod mean;
 mod mistakes;
 pub mod models;
 mod notes;
@@ -74,6 +75,7 @@ pub struct Cli {
 #[allow(missing_docs)]
 pub enum Command {
     Train(train::TrainArgs),
+    Mean(mean::MeanArgs),
     Parse(parse::ParseArgs),
     Tag(tag::TagArgs),
     #[cfg(feature = "serve")]
@@ -144,6 +146,7 @@ pub fn main() -> ExitCode {
 pub fn run(cli: &Cli) -> ExitCode {
     let result = match &cli.command {
         Command::Train(args) => train::run(args),
+        Command::Mean(args) => mean::run(args),
         Command::Parse(args) => parse::run(args),
         Command::Tag(args) => tag::run(args),
         #[cfg(feature = "serve")]

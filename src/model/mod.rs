@@ -87,6 +87,22 @@ pub struct TrainingSummary {
     /// The training data of the model that training continued from, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Box<Self>>,
+    /// The training data of the other models, if the parameters are an average of several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mean_with: Vec<Self>,
+}
+
+impl TrainingSummary {
+    /// This training and those that it continued from, the last first.
+    pub fn history(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |training| training.before.as_deref())
+    }
+
+    /// Whether this is the training of a model on the same trees.
+    pub fn has_trees_of(&self, other: &Self) -> bool {
+        let counts = |of: &Self| (of.trees, of.words, of.decisions);
+        self.files == other.files && counts(self) == counts(other)
+    }
 }
 
 /// Scores on development trees, in percent.

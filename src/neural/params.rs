@@ -293,6 +293,13 @@ impl Params {
         &self.values
     }
 
+    /// Moves the values towards those of another network of the same layout, by a share of the difference.
+    pub fn move_towards(&mut self, other: &Self, share: f32) {
+        for (value, other) in self.values.iter_mut().zip(&other.values) {
+            *value += share * (other - *value);
+        }
+    }
+
     /// All values, mutable; for tests.
     #[cfg(test)]
     pub(super) fn values_mut(&mut self) -> &mut [f32] {

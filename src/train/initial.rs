@@ -76,15 +76,7 @@ impl<'a> Initial<'a> {
     /// # Errors
     /// When the model is damaged.
     pub(super) fn with_system(&self, plan: &Plan) -> Result<InitialModel> {
-        let Self { model, learner, stored, .. } = self;
-        let builder = plan.builder(Source::Tables(&model.header.system), stored);
-        Ok(InitialModel {
-            system: SystemBuilder { heads: None, ..builder }.build()?,
-            vocabulary: stored.clone(),
-            learner: learner.clone(),
-            sections: model.sections.clone(),
-            fingerprint: fingerprint(slice::from_ref(*model)),
-        })
+        InitialModel::new(self.model, plan, self.learner.clone(), self.stored.clone())
     }
 }
 
@@ -103,6 +95,22 @@ pub struct InitialModel {
 }
 
 impl InitialModel {
+    /// The parts of a model, whose transition system the plan describes.
+    ///
+    /// # Errors
+    /// When the model is damaged.
+    pub(super) fn new(
+        model: &Model,
+        plan: &Plan,
+        learner: MethodChoice,
+        vocabulary: Vocabulary,
+    ) -> Result<Self> {
+        let builder = plan.builder(Source::Tables(&model.header.system), &vocabulary);
+        let system = SystemBuilder { heads: None, ..builder }.build()?;
+        let fingerprint = fingerprint(slice::from_ref(model));
+        Ok(Self { system, vocabulary, learner, sections: model.sections.clone(), fingerprint })
+    }
+
     /// Gives the network of this number, from 1, the parameters of the model, rounded as it has them: of an ensemble
     /// those of the network of this number. Parameters of symbols that the model does not have stay.
     ///
@@ -236,7 +244,7 @@ fn check_networks(
 }
 
 /// The settings of the transition system, without head rules.
-fn system(preset: &Preset) -> Value {
+pub(super) fn system(preset: &Preset) -> Value {
     let mut system = json(&preset.system);
     system.as_object_mut().map(|settings| settings.remove("heads"));
     system
@@ -260,23 +268,26 @@ fn same(parts: &[(&str, [Value; 2])]) -> Result<()> {
     Ok(())
 }
 
-/// The settings of the networks of an initial model.
+/// The settings of the networks of a model.
 ///
 /// # Errors
 /// When it has none.
-fn network_of(learner: &MethodChoice) -> Result<&NeuralParams> {
+pub(super) fn network_of(learner: &MethodChoice) -> Result<&NeuralParams> {
     match learner {
         MethodChoice::Neural(params) => Ok(params),
-        _ => Err(Error::corrupt("the model that training continues from has no network")),
+        _ => Err(Error::config("learner.kind", "the model has no network: give one that has")),
     }
 }
 
-fn json(settings: &impl serde::Serialize) -> Value {
+pub(super) fn json(settings: &impl serde::Serialize) -> Value {
     serde_json::to_value(settings).unwrap_or_default()
 }
 
 /// The first setting that differs, with both values; a kind comes before the settings of the kind.
-fn difference<'a>(key: &str, [own, other]: [&'a Value; 2]) -> Option<(String, [&'a Value; 2])> {
+pub(super) fn difference<'a>(
+    key: &str,
+    [own, other]: [&'a Value; 2],
+) -> Option<(String, [&'a Value; 2])> {
     if own == other {
         return None;
     }
@@ -291,7 +302,7 @@ fn difference<'a>(key: &str, [own, other]: [&'a Value; 2]) -> Option<(String, [&
 }
 
 /// A setting in a message.
-fn text(value: &Value) -> String {
+pub(super) fn text(value: &Value) -> String {
     match value {
         Value::Null => "none".to_owned(),
         Value::Object(_) => "given".to_owned(),

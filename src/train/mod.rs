@@ -8,7 +8,8 @@
 //! - [`neural`]: networks that learn while they parse, in batches of sentences.
 //! - [`candidates`]: an ensemble of boosted trees for each label of an item system.
 //!
-//! A network can learn from another model too ([`teacher`]). Networks and perceptrons can continue from one ([`initial`]).
+//! A network can learn from another model too ([`teacher`]). Networks and perceptrons can continue from one ([`initial`]);
+//! [`mean`] averages networks that did.
 //!
 //! The last four have epochs or parts; [`epochs`] selects the best epoch, stops early and resumes. [`walk`]
 //! is the loop over training sentences that online and neural training share, [`perceptrons`] the training that online and
@@ -24,6 +25,7 @@ pub mod choice;
 mod encoder;
 pub mod epochs;
 pub mod initial;
+pub mod mean;
 mod merge;
 pub mod neural;
 pub mod online;

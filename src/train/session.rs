@@ -180,7 +180,12 @@ impl DevSet<'_> {
         self.trees.is_empty()
     }
 
-    fn score(&self, components: Components<'_>, scorer: &dyn Scorer) -> Option<DevScores> {
+    /// Parses the trees and scores them; `None` without any.
+    pub(super) fn score(
+        &self,
+        components: Components<'_>,
+        scorer: &dyn Scorer,
+    ) -> Option<DevScores> {
         if self.is_empty() {
             return None;
         }

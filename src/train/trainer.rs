@@ -357,7 +357,7 @@ fn words_of(tree: &Tree) -> Vec<CompactString> {
 }
 
 /// The words of trees, without tags.
-fn untagged(set: &Treebank) -> Vec<Vec<Token>> {
+pub(super) fn untagged(set: &Treebank) -> Vec<Vec<Token>> {
     let mut all: Vec<Vec<Token>> = set.trees.iter().map(words).collect();
     all.iter_mut().for_each(|tokens| remove_tags(tokens));
     all

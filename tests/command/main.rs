@@ -26,6 +26,7 @@ mod inputs;
 mod interrupts;
 #[cfg(unix)]
 mod kills;
+mod mean;
 #[cfg(target_os = "linux")]
 mod memory;
 mod models;

@@ -1,0 +1,57 @@
+//! `srparse mean`: the mean of networks, and what is refused.
+
+use crate::command::{folder, sample, srparse, text};
+
+const NETWORK: &str = "learner.network={ kind = \"positions\", untagged = 0.6, hidden_dim = 8, encoder = { word_dim = 8, \
+                       lstm_dim = 8 } }";
+
+#[test]
+fn the_mean_of_two_networks_is_a_model_with_scores() {
+    let folder = folder(&[]);
+    for (seed, licence) in [("1", "CC0"), ("2", "MIT")] {
+        srparse(&["train", "--preset", "accurate", "--set", "learner.epochs=1", "--set", NETWORK])
+            .args(["--set", &format!("about.licence={licence}"), "--seed", seed, "--train"])
+            .arg(sample("dev.mrg"))
+            .args(["--model", &format!("{seed}.srm")])
+            .current_dir(&folder)
+            .assert()
+            .success();
+    }
+    let mean = |arguments: &str| {
+        let mut mean = srparse(&["mean"]);
+        mean.current_dir(&folder).args(arguments.split_whitespace());
+        mean
+    };
+    let mut scored = mean("1.srm 2.srm --model mean.srm --dev");
+    let done = scored.arg(sample("dev.mrg")).assert().success();
+    let said = text(&done.get_output().stderr);
+    assert!(said.contains("wrote mean.srm: dev F1 "), "{said}");
+    let info = srparse(&["info", "mean.srm"]).current_dir(&folder).assert().success();
+    let info = text(&info.get_output().stdout);
+    for part in
+        ["averaged with a model that was trained on dev.mrg", "licence CC0; MIT", "dev dev.mrg: F1"]
+    {
+        assert!(info.contains(part), "{part}: {info}");
+    }
+    let trees = srparse(&["parse", "--quiet", "--input", "tokens", "--model", "mean.srm"])
+        .current_dir(&folder)
+        .write_stdin("The dog barks .\n")
+        .assert()
+        .success();
+    assert!(text(&trees.get_output().stdout).starts_with("(TOP "));
+    for (arguments, expected) in [
+        ("1.srm --model x.srm", "2 values required"),
+        ("1.srm missing.srm --model x.srm", "missing.srm"),
+        ("1.srm 2.srm --model 2.srm", "--model 2.srm"),
+        (
+            "1.srm english-fast --model x.srm",
+            "english-fast: learner.kind: the model has no network",
+        ),
+        ("1.srm 2.srm --model x.srm --dev missing.mrg", "missing.mrg"),
+        ("1.srm 2.srm --model nowhere/x.srm", "nowhere/x.srm"),
+    ] {
+        let error = text(&mean(arguments).assert().code(2).get_output().stderr);
+        assert!(error.contains(expected), "{arguments}: {error}");
+    }
+    assert!(!folder.path().join("x.srm").exists());
+}
