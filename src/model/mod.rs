@@ -98,10 +98,9 @@ impl TrainingSummary {
         std::iter::successors(Some(self), |training| training.before.as_deref())
     }
 
-    /// Whether this is the training of a model on the same trees.
-    pub fn has_trees_of(&self, other: &Self) -> bool {
-        let counts = |of: &Self| (of.trees, of.words, of.decisions);
-        self.files == other.files && counts(self) == counts(other)
+    /// The numbers of trees, words and decisions, which tell treebanks apart.
+    pub fn counts(&self) -> [u64; 3] {
+        [self.trees, self.words, self.decisions]
     }
 }
 

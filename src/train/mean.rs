@@ -9,8 +9,8 @@ use crate::memory::Sections;
 use crate::model::{DevScores, Model, TrainingSummary, vocabulary};
 use crate::neural::{Params, Quantized};
 use crate::parser::{Parser, stored_preset};
-use crate::preset::Preset;
 use crate::preset::plan::Plan;
+use crate::preset::{About, Preset};
 use crate::scorer::Components;
 use crate::scorer::neural::{Neural, NeuralParams};
 use crate::treebank::Treebank;
@@ -20,7 +20,6 @@ use crate::treebank::Treebank;
 /// know, the first counts in its place.
 pub struct Mean {
     model: Model,
-    preset: Preset,
     plan: Plan,
     first: InitialModel,
     /// The networks of the first model.
@@ -35,7 +34,7 @@ impl Mean {
     /// # Errors
     /// When it has no network, or is damaged.
     pub fn of(model: Model) -> Result<Self> {
-        let (preset, plan, first) = parts(&model)?;
+        let (plan, first) = parts(&model)?;
         let params = network_of(&first.learner)?;
         let InitialModel { system, vocabulary, sections, .. } = &first;
         let components = Components { system: &**system, templates: &plan.templates, vocabulary };
@@ -49,7 +48,7 @@ impl Mean {
         };
         let begin = networks.iter().map(load).collect::<Result<Vec<_>>>()?;
         let means = begin.iter().map(|network| network.params.clone()).collect();
-        Ok(Self { model, preset, plan, first, begin, means, models: 1 })
+        Ok(Self { model, plan, first, begin, means, models: 1 })
     }
 
     /// Adds a model, with the weight of each one before it.
@@ -58,9 +57,9 @@ impl Mean {
     /// When it has no network, is damaged, or has other layers, pieces of words or another transition system than the
     /// first.
     pub fn add(&mut self, model: &Model) -> Result<()> {
-        let (preset, _, part) = parts(model)?;
-        self.check(&preset, &part)?;
-        self.check_origin(&model.header.training)?;
+        let (plan, part) = parts(model)?;
+        self.check(&plan.preset, &part)?;
+        self.check_origin(model)?;
         self.models += 1;
         let InitialModel { system, vocabulary, .. } = &self.first;
         let templates = &self.plan.templates;
@@ -70,7 +69,7 @@ impl Mean {
             part.initialize(number, components, &mut network)?;
             mean.move_towards(&network.params, 1.0 / self.models as f32);
         }
-        self.describe(preset, model);
+        self.describe(plan.preset.about, model);
         Ok(())
     }
 
@@ -79,7 +78,7 @@ impl Mean {
         let (own, its) = (network_of(&self.first.learner)?, network_of(&part.learner)?);
         let layers = json(&its.network.trained_as(&own.network));
         for (key, values) in [
-            ("system", [&system(preset), &system(&self.preset)]),
+            ("system", [&system(preset), &system(&self.plan.preset)]),
             ("learner.network", [&layers, &json(&own.network)]),
             ("learner.models", [&json(&its.models), &json(&own.models)]),
             ("learner.pretrained", [&json(&its.pretrained), &json(&own.pretrained)]),
@@ -102,11 +101,19 @@ impl Mean {
         Ok(())
     }
 
-    /// Checks that a model and the first come from one that was trained on the same trees: the average of others is no
-    /// better than chance.
-    fn check_origin(&self, training: &TrainingSummary) -> Result<()> {
-        let own = &self.model.header.training;
-        if own.history().any(|own| training.history().any(|its| own.has_trees_of(its))) {
+    /// Checks that a model and the first continue from one model, as far as their headers tell: units of unrelated
+    /// networks do not correspond.
+    fn check_origin(&self, model: &Model) -> Result<()> {
+        let same = |own: &TrainingSummary, its: &TrainingSummary| {
+            own.files == its.files && own.counts() == its.counts()
+        };
+        let (own, its) = (&self.model.header, &model.header);
+        let mut pairs = own.training.history().enumerate().flat_map(|(step, own)| {
+            its.training.history().enumerate().map(move |(other, its)| (step + other, own, its))
+        });
+        // Networks of the same trees that begin at random differ by their seeds.
+        if pairs.any(|(steps, one, other)| same(one, other) && (steps > 0 || own.seed == its.seed))
+        {
             return Ok(());
         }
         let problem = "it was not trained further from the same model as the first (`srparse train --init`), and only \
@@ -115,10 +122,10 @@ impl Mean {
     }
 
     /// Adds the training data, licence and sources of a model to those of the average.
-    fn describe(&mut self, preset: Preset, model: &Model) {
-        let own = &mut self.preset.about;
+    fn describe(&mut self, about: About, model: &Model) {
+        let own = &mut self.plan.preset.about;
         let mut licences: Vec<&str> = own.licence.split("; ").collect();
-        licences.extend(preset.about.licence.split("; "));
+        licences.extend(about.licence.split("; "));
         let mut all = Vec::new();
         for licence in licences.into_iter().filter(|licence| !licence.is_empty()) {
             if !all.contains(&licence) {
@@ -126,7 +133,7 @@ impl Mean {
             }
         }
         own.licence = all.join("; ");
-        for source in preset.about.sources {
+        for source in about.sources {
             if !own.sources.contains(&source) {
                 own.sources.push(source);
             }
@@ -153,15 +160,15 @@ impl Mean {
             replace(&mut self.model.sections, &part.unwrap_or_default(), rounded)?;
         }
         let header = &mut self.model.header;
-        header.preset = json(&self.preset);
+        header.preset = json(&self.plan.preset);
         env!("CARGO_PKG_VERSION").clone_into(&mut header.tool_version);
         self.model.header.dev = score(&self.model, dev)?;
         Ok(self.model)
     }
 }
 
-/// The preset, the plan and the other parts of a model.
-fn parts(model: &Model) -> Result<(Preset, Plan, InitialModel)> {
+/// The plan and the parts of a model.
+fn parts(model: &Model) -> Result<(Plan, InitialModel)> {
     let preset = stored_preset(model, &[])?;
     if preset.only_tagger {
         return Err(Error::config(
@@ -169,11 +176,11 @@ fn parts(model: &Model) -> Result<(Preset, Plan, InitialModel)> {
             "the model has no parser: give models with networks",
         ));
     }
-    network_of(&preset.learner)?;
-    let plan = Plan::stored(preset.clone(), &model.header.templates, &model.header.heads)?;
     let learner = preset.learner.clone();
+    network_of(&learner)?;
+    let plan = Plan::stored(preset, &model.header.templates, &model.header.heads)?;
     let part = InitialModel::new(model, &plan, learner, vocabulary::load(&model.sections)?)?;
-    Ok((preset, plan, part))
+    Ok((plan, part))
 }
 
 /// Replaces the arrays of a component.
@@ -193,19 +200,22 @@ fn replace(sections: &mut Sections, prefix: &str, new: Sections) -> Result<()> {
 
 /// The scores of a model on development trees, parsed with tags as in training.
 fn score(model: &Model, dev: &Treebank) -> Result<Option<DevScores>> {
+    if dev.trees.is_empty() {
+        return Ok(None);
+    }
     let parser = Parser::new(model, &[])?;
     let preset = parser.preset();
     let dev = dev.stripped(&preset.clean);
-    let mut tagged = untagged(&dev);
-    if preset.jackknife > 0 {
+    let is_tagged = preset.jackknife > 0;
+    let mut tagged = (is_tagged || preset.learner.predicts_tags()).then(|| untagged(&dev));
+    if is_tagged {
         let mut worker = parser.worker();
-        tagged.iter_mut().try_for_each(|tokens| worker.tag(tokens))?;
+        tagged.iter_mut().flatten().try_for_each(|tokens| worker.tag(tokens))?;
     }
-    let predicts = preset.jackknife > 0 || preset.learner.predicts_tags();
     let set = DevSet {
         files: &dev.files,
         trees: &dev.trees,
-        tagged: predicts.then_some(&*tagged),
+        tagged: tagged.as_deref(),
         max_words: preset.max_words,
         cleaning: &preset.clean,
         search: &preset.search,
@@ -235,13 +245,15 @@ mod tests {
         trainer.seed(seed).train(&some(trees), &Treebank::default()).unwrap()
     }
 
-    fn further(model: &Model, trees: std::ops::Range<usize>) -> Model {
-        let preset = stored_preset(model, &[]).unwrap();
+    /// Trains so much further that parameters change by more than rounding does.
+    fn further(model: &Model, seed: u64, trees: std::ops::Range<usize>) -> Model {
+        let fast = ["learner.epochs=20", "learner.optimizer.rate=0.2"].map(str::to_owned);
+        let preset = stored_preset(model, &[]).unwrap().changed(None, &fast).unwrap();
         let trainer = Trainer::continuing(model.clone(), preset).unwrap();
-        trainer.train(&some(trees), &Treebank::default()).unwrap()
+        trainer.seed(seed).train(&some(trees), &Treebank::default()).unwrap()
     }
 
-    fn mean(models: &[Model]) -> Result<Model> {
+    fn average(models: &[Model]) -> Result<Model> {
         let mut mean = Mean::of(models[0].clone())?;
         models[1..].iter().try_for_each(|model| mean.add(model))?;
         mean.finish(&Treebank::default())
@@ -257,8 +269,9 @@ mod tests {
     fn parameters_are_averaged_but_for_rounding() {
         for models in ["learner.models=1", "learner.models=2"] {
             let settings = ["learner.epochs=1", SMALL, models];
-            let models = [1, 3, 5].map(|seed| train(&settings, seed, 0..20));
-            let mean = mean(&models).unwrap();
+            let begin = train(&settings, 1, 0..20);
+            let models = [1, 2, 3].map(|seed| further(&begin, seed, 0..20));
+            let mean = average(&models).unwrap();
             let [first, second, third] = models.each_ref().map(values);
             let (mut rounding, mut distance) = (0.0, 0.0);
             for (at, mean) in values(&mean).into_iter().enumerate() {
@@ -275,14 +288,11 @@ mod tests {
     fn words_are_those_of_the_first() {
         let settings = ["learner.epochs=1", SMALL];
         let begin = train(&settings, 1, 0..20);
-        let [one, other] = [20..40, 40..60].map(|trees| further(&begin, trees));
-        let mean = mean(&[one.clone(), other]).unwrap();
+        let [one, other] = [20..40, 40..60].map(|trees| further(&begin, 1, trees));
+        let mean = average(&[one.clone(), other]).unwrap();
         let [own, averaged] = [&one, &mean].map(|model| vocabulary::load(&model.sections).unwrap());
         assert!(own.words().names().eq(averaged.words().names()));
         assert_ne!(values(&one), values(&mean));
-        let unrelated = train(&settings, 1, 60..80);
-        let error = super::tests::mean(&[one, unrelated]).unwrap_err().to_string();
-        assert!(error.contains("not trained further from the same model"), "{error}");
     }
 
     #[test]
@@ -290,11 +300,18 @@ mod tests {
         let network = train(&["learner.epochs=1", SMALL], 1, 0..20);
         let larger = SMALL.replace("hidden_dim = 8", "hidden_dim = 9");
         let larger = train(&["learner.epochs=1", &larger], 1, 0..20);
-        let error = mean(&[network.clone(), larger]).unwrap_err().to_string();
+        let error = average(&[network.clone(), larger]).unwrap_err().to_string();
         let expected = "learner.network.hidden_dim: 9, but 8 in the first model";
         assert!(error.starts_with(expected), "{error}");
         let mut damaged = network.clone();
         damaged.sections.0.retain(|section| section.name != "neural.bytes");
-        assert!(mean(&[network, damaged]).is_err());
+        let error = average(&[network.clone(), damaged]).unwrap_err().to_string();
+        assert!(error.contains("section `neural.bytes` is missing"), "{error}");
+        average(&[network.clone(), network.clone()]).unwrap();
+        for (seed, trees) in [(2, 0..20), (1, 20..40)] {
+            let unrelated = train(&["learner.epochs=1", SMALL], seed, trees);
+            let error = average(&[network.clone(), unrelated]).unwrap_err().to_string();
+            assert!(error.contains("not trained further from the same model"), "{error}");
+        }
     }
 }

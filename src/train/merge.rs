@@ -59,7 +59,6 @@ fn difference(
     vocabulary: &Vocabulary,
 ) -> Result<Option<&'static str>> {
     let (plan, other) = (&trainer.plan, &model.header);
-    let counts = |of: &TrainingSummary| (of.trees, of.words, of.decisions);
     let mut own = Sections::default();
     bincode_section::put(&mut own, "vocabulary", vocabulary)?;
     let preset = serde_json::from_value(other.preset.clone());
@@ -75,7 +74,7 @@ fn difference(
         ("template file", other.templates == plan.templates.text()),
         ("head table", other.heads == plan.heads_text()),
         ("preset", same),
-        ("treebank", counts(&other.training) == counts(summary)),
+        ("treebank", other.training.counts() == summary.counts()),
         ("vocabulary", *own.get::<u8>("vocabulary")? == *model.sections.get::<u8>("vocabulary")?),
     ];
     Ok(checks.into_iter().find(|(_, same)| !same).map(|(what, _)| what))
