@@ -19,7 +19,7 @@ fn states() -> (Binary, Vec<(Sentence, State, Forest)>) {
     let trees = Treebank::open(sample).expect("the sample is readable").trees;
     let heads = HeadRules::named("collins-modified").expect("built in");
     let prepare = |tree: Tree| {
-        let mut tree = Cleaning::default().apply(tree).tree;
+        let mut tree = Cleaning::default().apply(tree);
         heads.apply(&mut tree);
         tree
     };

@@ -27,7 +27,7 @@ fn sample() -> Treebank {
 fn instances(templates: &Templates) -> Instances {
     let heads = HeadRules::named("collins-modified").expect("built in");
     let prepare = |tree: Tree| {
-        let mut tree = Cleaning::default().apply(tree).tree;
+        let mut tree = Cleaning::default().apply(tree);
         heads.apply(&mut tree);
         tree
     };

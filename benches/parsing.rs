@@ -15,7 +15,7 @@ fn treebank(name: &str) -> Treebank {
 
 fn sample() -> Vec<Vec<Token>> {
     let trees = ["train.mrg", "dev.mrg"].into_iter().flat_map(|name| treebank(name).trees);
-    trees.map(|tree| Cleaning::default().apply(tree).tree.into_tokens()).collect()
+    trees.map(|tree| Cleaning::default().apply(tree).into_tokens()).collect()
 }
 
 fn parsing(criterion: &mut Criterion) {

@@ -1,7 +1,11 @@
 //! The text files of `data/` that are part of the executable: presets, treebank profiles, feature templates, head
 //! rules, EVALB parameters.
 
+use std::borrow::Cow;
+
 use include_dir::{Dir, include_dir};
+
+use crate::{Result, text_file};
 
 /// Presets.
 pub(crate) const PRESETS: Folder = Folder {
@@ -46,6 +50,18 @@ impl Folder {
     /// The text of the file with a name.
     pub(crate) fn text(&self, name: &str) -> Option<&'static str> {
         self.files.get_file(format!("{name}{}", self.extension))?.contents_utf8()
+    }
+
+    /// The text of the built-in file with this name, else of the file at this path, if there is one.
+    ///
+    /// # Errors
+    /// When the file at the path cannot be read.
+    pub(crate) fn load(&self, name: &str) -> Result<Option<Cow<'static, str>>> {
+        match self.text(name) {
+            Some(text) => Ok(Some(text.into())),
+            None if text_file::exists(name) => Ok(Some(text_file::read(name)?.into())),
+            None => Ok(None),
+        }
     }
 
     /// All names.

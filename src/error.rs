@@ -185,6 +185,17 @@ pub fn did_you_mean<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -
     nearest(given, known).map(|name| format!("did you mean `{name}`? ")).unwrap_or_default()
 }
 
+/// How a message about an unknown name ends: with [`did_you_mean`], then, after `introduction`, all known names.
+pub(crate) fn choices<'a>(
+    given: &str,
+    introduction: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    let hint = did_you_mean(given, known.iter().copied());
+    format!("{hint}{introduction} {}", known.join(", "))
+}
+
 /// A number of things, for a message: `1 tree`, `2 trees`.
 #[doc(hidden)]
 pub fn counted(n: u64, noun: &str) -> String {

@@ -65,6 +65,7 @@
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod built_in;
+mod by_kind;
 #[doc(hidden)]
 pub mod checkpoint;
 #[doc(hidden)]

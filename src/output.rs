@@ -120,6 +120,15 @@ enum Destination {
 
 impl Destination {
     fn of(path: &Path) -> io::Result<Self> {
+        let name = path.as_os_str().as_encoded_bytes();
+        if name == b"-" {
+            let problem = "standard output is not written to here: name a file";
+            return Err(io::Error::new(ErrorKind::InvalidInput, problem));
+        }
+        if name.last().is_some_and(|&end| std::path::is_separator(end.into())) {
+            let problem = "a file is written here, not a folder: omit the last separator";
+            return Err(io::Error::new(ErrorKind::InvalidInput, problem));
+        }
         let is_pipe = |kind: FileType| !kind.is_file() && !kind.is_dir() && !is_device(kind);
         // Before links are followed: the one from `/dev/stdout` to a pipe leads to no path.
         if path.metadata().is_ok_and(|existing| is_pipe(existing.file_type())) {
@@ -294,6 +303,19 @@ mod tests {
         assert!(failed.unwrap_err().to_string().contains("full"));
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
         assert_eq!(folder.path().read_dir().unwrap().count(), 1, "no temporary file is left");
+    }
+
+    #[test]
+    fn names_of_folders_and_of_standard_output_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, problem) in [
+            (folder.path().join("new/"), "omit the last separator"),
+            (PathBuf::from("-"), "name a file"),
+        ] {
+            let refused = write(&path, |out| out.write_all(b"new")).unwrap_err().to_string();
+            assert!(refused.contains(problem), "{refused}");
+        }
+        assert_eq!(folder.path().read_dir().unwrap().count(), 0);
     }
 
     #[test]

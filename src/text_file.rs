@@ -1,7 +1,7 @@
-//! Text files that are read whole: presets, profiles, tables and lists.
+//! Text files that are read whole: presets, profiles, tables and lists; and two ways of reading that other files share.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 use crate::error::Place;
@@ -16,15 +16,36 @@ const MAX_BYTES: u64 = 64 << 20;
 /// When it cannot be read, is larger than 64 MB, or is not UTF-8, with the place.
 pub(crate) fn read(path: impl AsRef<Path>) -> Result<String> {
     let path = path.as_ref();
+    let bytes = read_bytes(path, MAX_BYTES)?.ok_or_else(|| {
+        let problem = "larger than 64 MB: give a preset, a table or a list of this program";
+        Error::io(path, io::Error::new(ErrorKind::FileTooLarge, problem))
+    })?;
+    decode(bytes, &path.display().to_string())
+}
+
+/// Reads a file of at most `limit` bytes; returns `None` if it is larger.
+///
+/// # Errors
+/// When it cannot be read.
+pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     File::open(path)
-        .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
+        .and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
         .map_err(|error| Error::io(path, error))?;
-    if bytes.len() as u64 > MAX_BYTES {
-        let problem = "larger than 64 MB: give a preset, a table or a list of this program";
-        return Err(Error::io(path, std::io::Error::new(ErrorKind::FileTooLarge, problem)));
+    Ok((bytes.len() as u64 <= limit).then_some(bytes))
+}
+
+/// Reads once, and again only if a signal interrupts it; returns the number of bytes, 0 at the end.
+///
+/// # Errors
+/// When the reader fails.
+pub(crate) fn read_some(reader: &mut (impl Read + ?Sized), buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match reader.read(buffer) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            read => return read,
+        }
     }
-    decode(bytes, &path.display().to_string())
 }
 
 /// Returns whether there is something to read: a file, or a pipe such as `<(…)` of a shell.

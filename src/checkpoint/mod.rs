@@ -9,14 +9,15 @@ mod config;
 mod tensors;
 mod weights;
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 pub use config::{Config, Family};
 pub use weights::{LayerWeights, Weights};
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Result};
 use crate::pieces::PieceTokenizer;
+use crate::pieces::read::{parse, unusable};
+use crate::text_file;
 
 /// A folder with a pretrained encoder.
 #[derive(Debug, Clone)]
@@ -80,29 +81,12 @@ impl Checkpoint {
     }
 }
 
-/// A file that cannot be used.
-fn unusable(path: &Path, problem: impl Into<String>) -> Error {
-    Error::Model { path: path.to_path_buf(), problem: problem.into() }
-}
-
 /// Reads a JSON file of at most `limit` bytes.
 fn read_json<T: serde::de::DeserializeOwned>(path: &Path, limit: u64) -> Result<T> {
-    let file = std::fs::File::open(path).map_err(|error| Error::io(path, error))?;
-    let mut bytes = Vec::new();
-    let read = file.take(limit + 1).read_to_end(&mut bytes);
-    read.map_err(|error| Error::io(path, error))?;
-    if bytes.len() as u64 > limit {
-        return Err(unusable(
-            path,
-            format!("larger than {limit} bytes: give the file of an encoder"),
-        ));
-    }
-    serde_json::from_slice(&bytes).map_err(|error| {
-        let at = Place::new(path.display().to_string(), error.line() as u64, error.column() as u64);
-        let problem = error.to_string();
-        let problem = problem.split(" at line ").next().unwrap_or_default();
-        Error::syntax(at, format!("{problem}: download the file again"))
-    })
+    let bytes = text_file::read_bytes(path, limit)?.ok_or_else(|| {
+        unusable(path, format!("larger than {limit} bytes: give the file of an encoder"))
+    })?;
+    parse(path, &bytes)
 }
 
 #[cfg(test)]

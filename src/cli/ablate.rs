@@ -1,13 +1,12 @@
 //! `srparse ablate`: what each group of feature templates is worth.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::chart::{self, Style};
 use super::experiment::{Runs, write_text};
 use super::options::{INPUT, ThreadsArg, Verbosity};
-use super::out::{Out, refuse_folder_of_inputs};
+use super::out::{print, refuse_folder_of_inputs};
 use super::{listed, options};
 use crate::eval::significance::{Comparison, Settings, compare, holm};
 use crate::eval::{Counts, Evaluation, Params};
@@ -22,7 +21,7 @@ use crate::treebank::{ReadOptions, Treebank};
 /// The templates of a file are grouped by the comments above them. The parser is trained with all groups, and without
 /// each; the development trees are parsed with gold tags, and the F1 that is lost without a group is
 /// tested as by `srparse compare`, with Holm's correction for the number of groups (p_holm). All runs have one
-/// seed: the tests do not tell what another would change. The runs are those of `srparse experiment`: in parallel, and
+/// seed: the tests say nothing about other seeds. The runs are those of `srparse experiment`: in parallel, and
 /// resumed by the same command.
 ///
 /// Writes ablation.tsv and ablation.svg to the output folder, and prints the table. Exit status: 0 on success; 1 if a
@@ -31,7 +30,7 @@ use crate::treebank::{ReadOptions, Treebank};
 #[command(after_help = "Example:
   srparse ablate -o ablation --train data/sample/train.mrg --dev data/sample/dev.mrg")]
 pub struct AblateArgs {
-    /// Training trees: files (may be .gz), folders, or quoted patterns.
+    /// Training trees: files (may be .gz), folders, or quoted globs.
     #[arg(long, value_name = "FILE", num_args = 1.., required = true, help_heading = INPUT)]
     train: Vec<PathBuf>,
     /// Development trees.
@@ -74,7 +73,7 @@ pub fn run(args: &AblateArgs) -> anyhow::Result<ExitCode> {
     refuse_folder_of_inputs("--out", &args.out, args.train.iter().chain(&args.dev))?;
     let folder = Folder::create(&args.out)?;
     let runs = Runs::new(&cells, &folder, args.verbosity.quiet);
-    let failed = runs.run(|_| true)?;
+    let status = runs.run(|_| true)?;
     let rows = rows(&runs, &folder, &groups)?;
     write_text(&folder.file("ablation.tsv"), &table(&rows))?;
     if !rows.is_empty() {
@@ -82,10 +81,8 @@ pub fn run(args: &AblateArgs) -> anyhow::Result<ExitCode> {
         let svg = chart::of_text("ablation", &points(&rows), &style)?;
         write_text(&folder.file("ablation.svg"), &svg)?;
     }
-    let mut out = Out::stdout();
-    out.write_all(table(&rows).as_bytes())?;
-    out.finish()?;
-    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    print(&table(&rows))?;
+    Ok(status)
 }
 
 /// A group of templates.
@@ -160,10 +157,9 @@ fn experiment(args: &AblateArgs, groups: &[Group]) -> Experiment {
             name: "dev".to_owned(),
             train: args.train.clone(),
             dev: args.dev.clone(),
-            test: Vec::new(),
             profile: args.profile.name().map(str::to_owned),
-            heads: None,
             set: cleaning,
+            ..TreebankEntry::default()
         }],
     }
 }

@@ -31,7 +31,7 @@ use crate::eval::{BracketFilter, CHILDREN, Counts, Status};
   srparse compare data/sample/dev.mrg data/sample/dev.mrg data/sample/dev.mrg
   srparse compare --agreement data/sample/dev.mrg data/sample/dev.mrg data/sample/dev.mrg")]
 pub struct CompareArgs {
-    /// Gold trees: a file (may be .gz), a folder, a quoted pattern, or - for standard input.
+    /// Gold trees: a file (may be .gz), a folder, a quoted glob, or - for standard input.
     gold: PathBuf,
     /// Trees of parser A, one for each gold tree; given like the gold trees.
     a: PathBuf,
@@ -131,7 +131,8 @@ impl CompareArgs {
         let gold = ("gold", self.gold.as_path());
         let named: Vec<(&str, &Path)> =
             iter::once(gold).chain(NAMES.into_iter().zip(parsers.map(PathBuf::as_path))).collect();
-        let sides = AlignedTrees::open(&named, &self.scoring.options(), self.verbosity.quiet)?;
+        let sides =
+            AlignedTrees::open(&named, &self.scoring.encoding.options(), self.verbosity.quiet)?;
         Ok(sides.strip_gold(self.scoring.cleaning()?))
     }
 

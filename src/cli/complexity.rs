@@ -23,7 +23,7 @@ use crate::find::complexity::{Complexity, Counts, MEASURES, UNITS};
   srparse complexity --clean data/sample/*.mrg
   echo 'When it rains, the dog barks.' | srparse complexity --output json --text")]
 pub struct ComplexityArgs {
-    /// Files (may be .gz), folders, quoted patterns of names, or - for standard input.
+    /// Files (may be .gz), folders, quoted globs, or - for standard input.
     #[arg(value_name = "FILE", default_value = "-")]
     files: Vec<PathBuf>,
     #[command(flatten)]

@@ -1,7 +1,6 @@
 //! `srparse crossval`: how well a parser does on trees that it was not trained on, when there are few.
 
 use std::fmt::Write as _;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -11,7 +10,7 @@ use super::experiment::{Runs, write_text};
 use super::inputs::note_report;
 use super::listed;
 use super::options::{INPUT, ThreadsArg, TreebankArgs, Verbosity};
-use super::out::{Out, refuse_folder_of_inputs};
+use super::out::{print, refuse_folder_of_inputs};
 use super::split::UnitArgs;
 use crate::error::counted;
 use crate::eval::{Evaluation, Params};
@@ -26,8 +25,8 @@ use crate::treebank::{Cleaning, ReadOptions, Treebank, ids, penn};
 
 /// Train and score a parser on each part of a treebank in turn (cross-validation).
 ///
-/// The treebank is divided into folds; the parser is trained on all folds but one, parses this one with gold tags and with
-/// its own, and so on with each. The best epoch of a network is selected on the fold after the one that is parsed,
+/// The treebank is divided into folds; the parser is trained on all folds but one and parses that one, with gold and with
+/// predicted tags; so for each fold. The best epoch of a network is selected on the fold after the one that is parsed,
 /// without training on it; other parsers are trained without development trees. The runs are those of `srparse
 /// experiment`: each on one thread, in parallel, and resumed by the same command.
 ///
@@ -41,7 +40,7 @@ use crate::treebank::{Cleaning, ReadOptions, Treebank, ids, penn};
   srparse crossval --preset beam --by file -o folds --train 'bank/*.mrg'
   srparse diff folds/gold.mrg folds/parsed.own-tags.1.mrg")]
 pub struct CrossvalArgs {
-    /// The treebank: files (may be .gz), folders, or quoted patterns.
+    /// The treebank: files (may be .gz), folders, or quoted globs.
     #[arg(long, value_name = "FILE", num_args = 1.., required = true, help_heading = INPUT)]
     train: Vec<PathBuf>,
     /// Number of folds; with networks at least 3.
@@ -98,15 +97,13 @@ pub fn run(args: &CrossvalArgs) -> anyhow::Result<ExitCode> {
     experiment.check()?;
     let cells = experiment.cells(Path::new(""));
     let runs = Runs::new(&cells, &folder, args.verbosity.quiet);
-    let failed = runs.run(|_| true)?;
+    let status = runs.run(|_| true)?;
     let finished = runs.finished();
     let pooled = bank.pool(&args.seeds, &finished, &folder)?;
     let table = table(&finished, &bank, &pooled);
     write_text(&folder.file("folds.tsv"), &table)?;
-    let mut out = Out::stdout();
-    out.write_all(table.as_bytes())?;
-    out.finish()?;
-    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    print(&table)?;
+    Ok(status)
 }
 
 /// The treebank in folds.

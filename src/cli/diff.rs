@@ -31,7 +31,7 @@ use crate::tree::Tree;
   srparse diff --output html data/sample/dev.mrg dev.out > diff.html
   srparse diff --worst 100 --output json data/sample/dev.mrg dev.out")]
 pub struct DiffArgs {
-    /// Gold trees: a file (may be .gz), a folder, a quoted pattern, or - for standard input.
+    /// Gold trees: a file (may be .gz), a folder, a quoted glob, or - for standard input.
     gold: PathBuf,
     /// Trees of a parser, one for each gold tree; given like the gold trees.
     test: PathBuf,
@@ -130,7 +130,7 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<ExitCode> {
 /// Compares all sentences and returns those to show.
 fn collect(args: &DiffArgs, named: &[(&'static str, &Path)]) -> anyhow::Result<Found> {
     let params = args.scoring.params()?;
-    let options = args.scoring.options();
+    let options = args.scoring.encoding.options();
     let sides = AlignedTrees::open(named, &options, args.verbosity.quiet)?;
     let mut sides = sides.strip_gold(args.scoring.cleaning()?);
     let mut scores = ByTags::new(&args.scoring, &params, |evaluation| Scores {

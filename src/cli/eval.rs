@@ -40,7 +40,7 @@ use crate::treebank::{Input, LineReader, expand};
   srparse parse --input penn data/sample/dev.mrg | srparse eval data/sample/dev.mrg -
   srparse eval --json data/sample/dev.mrg data/sample/dev.mrg")]
 pub struct EvalArgs {
-    /// Gold trees: a file (may be .gz), a folder, a quoted pattern, or - for standard input.
+    /// Gold trees: a file (may be .gz), a folder, a quoted glob, or - for standard input.
     gold: PathBuf,
     /// Trees to score, one for each gold tree; given like the gold trees.
     test: PathBuf,
@@ -145,7 +145,7 @@ fn score_trees(
 ) -> anyhow::Result<Evaluation> {
     let heads = EvalHeads::of(args)?;
     let named = [("gold", args.gold.as_path()), ("test", args.test.as_path())];
-    let sides = AlignedTrees::open(&named, &args.scoring.options(), args.verbosity.quiet)?;
+    let sides = AlignedTrees::open(&named, &args.scoring.encoding.options(), args.verbosity.quiet)?;
     let mut sides = sides.strip_gold(gold_cleaning(args)?);
     let mut scores = ByTags::new(&args.scoring, params, |mut evaluation| {
         evaluation.heads = Some(heads.rules.clone());
@@ -281,8 +281,8 @@ fn score_lines(
     out: &mut impl Write,
 ) -> anyhow::Result<Option<Evaluation>> {
     refuse_two_stdins(&[("gold", &args.gold), ("test", &args.test)])?;
-    let mut gold = LineReader::open(&single(&args.gold)?, args.scoring.encoding())?;
-    let mut test = LineReader::open(&single(&args.test)?, args.scoring.encoding())?;
+    let mut gold = LineReader::open(&single(&args.gold)?, args.scoring.encoding.encoding)?;
+    let mut test = LineReader::open(&single(&args.test)?, args.scoring.encoding.encoding)?;
     let mut errors = EvalbErrors { count: 0, max: params.max_error };
     let mut evaluation = Evaluation::new(params, None);
     evalb::header(out)?;

@@ -2,7 +2,6 @@
 //! the training trees.
 
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::chart::{self, Style};
 use super::options::{INPUT, ThreadsArg, Verbosity};
-use super::out::{Out, refuse_folder_of_inputs};
+use super::out::{print, refuse_folder_of_inputs};
 use crate::experiment::{Cell, Experiment, Finished, Folder, Outcome, tables};
 use crate::observer::{Event, Observer};
 use crate::{output, parallel};
@@ -18,9 +17,9 @@ use crate::{output, parallel};
 /// Train and score parsers for every combination of presets, settings, treebanks and shares of the training trees.
 ///
 /// FILE lists presets, settings, treebanks, shares and seeds (docs/formats.md); their combinations are the cells of a
-/// table. In each cell a parser is trained on one thread, and parses the development trees with gold tags and
-/// with its own. The results are in the output folder as soon as a cell is finished; the same command resumes after an
-/// interruption, and runs only cells that are new or changed.
+/// table. In each cell a parser is trained on one thread, and parses the development trees with gold and
+/// with predicted tags. The results are in the output folder as soon as a cell is finished; the same command resumes
+/// after an interruption, and runs only cells that are new or changed.
 ///
 /// Writes scores.tsv, costs.tsv and, if there are several shares, the learning curve to the folder, and prints the
 /// scores. Exit status: 0 on success; 1 if a cell failed; 2 on an error.
@@ -69,11 +68,9 @@ pub fn run(args: &ExperimentArgs) -> anyhow::Result<ExitCode> {
     refuse_folder_of_inputs("--out", &args.out, &inputs)?;
     let folder = Folder::create(&args.out)?;
     let runs = Runs::new(&cells, &folder, args.verbosity.quiet);
-    let failed = runs.run(is_wanted)?;
-    let mut out = Out::stdout();
-    out.write_all(tables::scores(&runs.finished()).as_bytes())?;
-    out.finish()?;
-    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let status = runs.run(is_wanted)?;
+    print(&tables::scores(&runs.finished()))?;
+    Ok(status)
 }
 
 /// The runs of an experiment.
@@ -92,11 +89,11 @@ impl<'a> Runs<'a> {
         Self { folder, cells, tables: Mutex::new(()), quiet }
     }
 
-    /// Runs the cells that are not finished; returns how many failed.
+    /// Runs the cells that are not finished; returns the exit status: 1 if one failed.
     ///
     /// # Errors
     /// When the tables cannot be written.
-    pub(super) fn run(&self, is_wanted: impl Fn(&Cell) -> bool) -> anyhow::Result<usize> {
+    pub(super) fn run(&self, is_wanted: impl Fn(&Cell) -> bool) -> anyhow::Result<ExitCode> {
         let wanted = || self.cells.iter().filter(|(cell, _)| is_wanted(cell));
         let open: Vec<&Cell> = wanted()
             .filter(|(cell, fingerprint)| {
@@ -130,10 +127,11 @@ impl<'a> Runs<'a> {
         })?;
         self.write_tables()?;
         let failed = failed.into_inner();
-        if failed > 0 {
-            say!("{failed} of {total} cells failed; the same command runs them again");
+        if failed == 0 {
+            return Ok(ExitCode::SUCCESS);
         }
-        Ok(failed)
+        say!("{failed} of {total} cells failed; the same command runs them again");
+        Ok(ExitCode::FAILURE)
     }
 
     /// The finished cells, in the order of the experiment.

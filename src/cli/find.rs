@@ -24,8 +24,8 @@ use count::Tally;
 
 /// Find the places in trees that match a pattern.
 ///
-/// Patterns are those of Tregex: `NP < NN` is a noun phrase over a noun, `S << VBD` a clause that dominates a verb in
-/// the past. docs/find.md has the language on one page. As in Tregex, a node is found once per way in which the
+/// Patterns are those of Tregex: `NP < NN` is a noun phrase over a noun, `S << VBD` a clause that dominates a past-tense
+/// verb. docs/find.md describes the language. As in Tregex, a node is found once per way in which the
 /// pattern matches; with --once, only once.
 ///
 /// Each match is a line: the file and the number of the tree in it, a tab, and the subtree. Trees are searched as they
@@ -45,7 +45,7 @@ pub struct FindArgs {
     /// What to find; a file if --label is given.
     #[arg(value_name = "PATTERN", required_unless_present = "label")]
     pattern: Option<String>,
-    /// Files with trees (may be .gz), folders, quoted patterns of names; standard input if omitted, or for `-`.
+    /// Files with trees (may be .gz), folders, quoted globs; standard input if omitted, or for `-`.
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Find all phrases with this label, whatever their function tags, instead of a pattern; or several, such as NP|PP.
@@ -69,7 +69,7 @@ pub struct FindArgs {
     /// Print the number of matches only.
     #[arg(short = 'c', long, help_heading = OUTPUT)]
     count: bool,
-    /// Print a table of numbers of matches: for each document (file), label, or the words of the match.
+    /// Print a table of match counts by document (file), by label, or by the words of the match.
     #[arg(long, value_name = "WHAT", value_enum, conflicts_with = "count", help_heading = OUTPUT)]
     count_by: Option<CountBy>,
     /// Print matches without file and number.

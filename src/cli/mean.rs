@@ -12,13 +12,13 @@ use crate::model::{Model, file};
 use crate::output;
 use crate::train::mean::Mean;
 use crate::train::session::dev_line;
-use crate::treebank::{ReadOptions, Treebank};
+use crate::treebank::Treebank;
 
 /// Average the parameters of several networks.
 ///
-/// Of networks that were trained further from the same one (`srparse train --init`), with other seeds or trees, the mean
-/// is often better than each, and as fast and small (Wortsman et al. 2022). Words, tags, labels and settings are those of
-/// the first.
+/// The mean of networks that were trained further from the same one (`srparse train --init`), with different seeds or
+/// trees, is often better than any of them, and as fast and small (Wortsman et al. 2022). Words, tags, labels and
+/// settings are those of the first.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   srparse mean first.srm second.srm third.srm --model mean.srm
@@ -69,9 +69,7 @@ pub fn run(args: &MeanArgs) -> anyhow::Result<ExitCode> {
 
 /// Reads the development trees.
 fn read(args: &MeanArgs, paths: &[PathBuf]) -> anyhow::Result<Treebank> {
-    let encoding = args.encoding.encoding;
-    let options = ReadOptions { encoding, ..ReadOptions::default() };
-    let (dev, report) = Treebank::read(paths, &options)?;
+    let (dev, report) = Treebank::read(paths, &args.encoding.options())?;
     note_report(&report, args.verbosity.quiet);
     anyhow::ensure!(
         !dev.trees.is_empty(),

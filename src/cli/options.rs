@@ -36,7 +36,7 @@ pub(super) struct TreebankArgs {
 
 impl TreebankArgs {
     pub(super) fn options(&self) -> ReadOptions {
-        ReadOptions { encoding: self.encoding.encoding, skip_bad_trees: self.skip_bad }
+        ReadOptions { skip_bad_trees: self.skip_bad, ..self.encoding.options() }
     }
 }
 
@@ -164,6 +164,13 @@ pub(super) struct EncodingArg {
     pub(super) encoding: Encoding,
 }
 
+impl EncodingArg {
+    /// How trees are read.
+    pub(super) fn options(&self) -> ReadOptions {
+        ReadOptions { encoding: self.encoding, ..ReadOptions::default() }
+    }
+}
+
 /// How parse trees are compared with gold trees.
 #[derive(Debug, clap::Args)]
 pub(super) struct ScoringArgs {
@@ -173,7 +180,7 @@ pub(super) struct ScoringArgs {
     params: String,
     /// Give parse trees the tags of the gold trees, so that tagging errors do not change which words and
     /// brackets count. Tagging accuracy is still that of the parse trees.
-    /// Without this option and --own-tags, it is done if more than 1 % of the sentences would be left out otherwise.
+    /// With neither this option nor --own-tags, this is done if more than 1 % of the sentences would be left out otherwise.
     #[arg(long, conflicts_with = "own_tags", help_heading = SCORING)]
     pub(super) gold_tags: bool,
     /// Score parse trees with their own tags, as EVALB does, however many sentences are left out because other words
@@ -186,7 +193,7 @@ pub(super) struct ScoringArgs {
     #[arg(long, value_name = "KEY=VALUE", num_args = 1, help_heading = INPUT)]
     set: Vec<String>,
     #[command(flatten, next_help_heading = INPUT)]
-    encoding: EncodingArg,
+    pub(super) encoding: EncodingArg,
 }
 
 impl ScoringArgs {
@@ -208,15 +215,6 @@ impl ScoringArgs {
     /// How gold trees are cleaned.
     pub(super) fn cleaning(&self) -> anyhow::Result<Cleaning> {
         self.profile.cleaning(&self.set)
-    }
-
-    pub(super) fn encoding(&self) -> Encoding {
-        self.encoding.encoding
-    }
-
-    /// How all trees are read.
-    pub(super) fn options(&self) -> ReadOptions {
-        ReadOptions { encoding: self.encoding(), ..ReadOptions::default() }
     }
 }
 

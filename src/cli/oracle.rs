@@ -48,7 +48,7 @@ use crate::treebank::{Trees, read_all};
   srparse oracle --model data/models/english-small.srm data/sample/dev.mrg
   srparse oracle --model data/models/english-small.srm --model data/models/english-small.srm data/sample/dev.mrg")]
 pub struct OracleArgs {
-    /// Treebank files (may be .gz), folders, quoted patterns, or - for standard input.
+    /// Treebank files (may be .gz), folders, quoted globs, or - for standard input.
     #[arg(value_name = "FILE", default_value = "-")]
     files: Vec<PathBuf>,
     /// Preset that defines the transition system: a name listed by `srparse info`, or a file. With --output html may be

@@ -241,6 +241,13 @@ impl Out {
     }
 }
 
+/// Prints a text to standard output.
+pub(super) fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = Out::stdout();
+    out.write_all(text.as_bytes())?;
+    out.finish()
+}
+
 impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {

@@ -32,7 +32,7 @@ use crate::treebank::{Missing, Origin, Reason, ids, penn};
 /// order of the input. Tokens are expected to be tagged (word/TAG); with --input tokens, the tagger in
 /// the model tags them first. Words and given tags are copied to the output unchanged.
 ///
-/// With --input text, raw text is split into sentences and words, wherever lines end; a blank line ends
+/// With --input text, raw text is split into sentences and words, across line breaks; a blank line ends
 /// a sentence. With --input lines, each line of raw text is one sentence.
 ///
 /// Otherwise a blank line produces a blank line, in JSON an empty tree. A line that cannot be read
@@ -66,7 +66,7 @@ pub struct ParseArgs {
     #[arg(long, value_name = "FORMAT", default_value = "brackets", help_heading = OUTPUT)]
     output: OutputFormat,
     /// Write -LRB- and other escaped words as the characters they stand for: with --input text as in the
-    /// text. Brackets still have no round brackets in words.
+    /// text. In Penn brackets, round brackets remain escaped.
     #[arg(long, help_heading = OUTPUT)]
     unescape: bool,
     /// Keep the IDs of sentences: the `(ID x)` of a tree, `#BOS`, `id` of TIGER-XML, `sentid` of Alpino XML, `sent_id` of
@@ -74,21 +74,21 @@ pub struct ParseArgs {
     #[arg(long, conflicts_with = "trace", help_heading = OUTPUT)]
     ids: bool,
     /// Write K different trees per sentence, at most 4096, each with its rank and score, followed by a blank line; with
-    /// --output json, one list per sentence. The first is the usual tree; the others follow, best first, from a
+    /// --output json, one list per sentence. The first is that without --nbest; the others follow, best first, from a
     /// beam at least K wide and without a threshold. Greedy search finds only one tree.
     #[arg(long, value_name = "K", value_parser = number_of_trees, help_heading = OUTPUT)]
     nbest: Option<NonZeroUsize>,
     /// Add a confidence score for each constituent (span_scores, parallel to spans); needs --output json.
     #[arg(long, help_heading = OUTPUT)]
     span_scores: bool,
-    /// With --out FILE: go on where a run of the same command was ended, by a signal or a power cut, and write the same
-    /// bytes as a run that was not. Until the output is complete it is in FILE.part, and FILE.part.json says how far it
-    /// is. Without them the run begins at the first sentence.
+    /// With --out FILE: continue a run of the same command that was interrupted, by a signal or a power cut; the output
+    /// has the same bytes as without an interruption. Until it is complete it is in FILE.part, and FILE.part.json says
+    /// how far it is. Without these files the run begins at the first sentence.
     #[arg(long, help_heading = OUTPUT)]
     resume: bool,
-    /// Show instead of each tree how it was found: for each step the stack, the buffer, the K best actions with their
-    /// scores, and what decided between the first two; with a beam also its K best hypotheses, and the step at which the
-    /// winner was nearest to being dropped. With gold trees (--input penn) also where the derivation leaves
+    /// Show how each tree was found, instead of the tree: for each step the stack, the buffer, the K best actions with
+    /// their scores, and what decided between the first two; with a beam also its K best hypotheses, and the step at
+    /// which the winner was nearest to being dropped. With gold trees (--input penn) also where the derivation leaves
     /// the gold path, and the cost of each action by the dynamic oracle. As text, or with --output json or html.
     #[arg(long, value_name = "K", num_args = 0..=1, require_equals = true, default_missing_value = "5",
           conflicts_with_all = ["nbest", "span_scores", "unescape"], help_heading = OUTPUT)]

@@ -24,7 +24,7 @@ use crate::model::{Header, Model, embedded};
 use crate::parser::Parser;
 use crate::train::session::words;
 use crate::tree::{Tree, remove_tags};
-use crate::treebank::{ReadOptions, Trees, ids};
+use crate::treebank::{Trees, ids};
 
 /// Write a page about a model: its scores and errors on development trees.
 ///
@@ -36,7 +36,7 @@ use crate::treebank::{ReadOptions, Trees, ids};
   srparse report data/sample/dev.mrg > report.html
   srparse report --model my.srm --curve curve.tsv -o report.html dev.mrg")]
 pub struct ReportArgs {
-    /// Development trees: a file (may be .gz), a folder, a quoted pattern, or - for standard input.
+    /// Development trees: a file (may be .gz), a folder, a quoted glob, or - for standard input.
     gold: PathBuf,
     /// Model file, or the name of a model, see `srparse models`.
     #[arg(long, value_name = "NAME|FILE", default_value = embedded::DEFAULT)]
@@ -125,8 +125,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
 fn read(args: &ReportArgs, parser: &Parser) -> anyhow::Result<Gold> {
     let files = std::slice::from_ref(&args.gold);
     note_stdin(files, args.verbosity.quiet);
-    let options = ReadOptions { encoding: args.encoding.encoding, ..ReadOptions::default() };
-    let mut trees = Trees::new(inputs(files, args.verbosity.quiet)?, &options);
+    let mut trees = Trees::new(inputs(files, args.verbosity.quiet)?, &args.encoding.options());
     let mut gold = Vec::new();
     while let Some(tree) = trees.next().transpose()? {
         // An ID is no word, whatever the cleaning.

@@ -273,7 +273,7 @@ fn cleaned<'a, R: 'a>(
 ) -> Processor<'a, Unprocessed, R> {
     Box::new(move |Unprocessed { file, number, content }| {
         let tree = match (content, cleaning) {
-            (Content::Tree(tree), Some(cleaning)) => cleaning.apply(tree).tree,
+            (Content::Tree(tree), Some(cleaning)) => cleaning.apply(tree),
             (Content::Tree(tree), None) => tree,
             _ => Tree::default(),
         };

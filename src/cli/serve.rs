@@ -27,8 +27,8 @@ use crate::tree::heads::HeadRules;
 /// POST /parse takes raw text, JSON or lines of JSON, and replies with what `parse --output json` writes. POST / is the
 /// protocol of CoreNLP's server, so that its clients can use this one. Everything else is described by GET /openapi.json.
 ///
-/// Only this machine can connect, unless --listen says otherwise. TERM and Ctrl-C stop the server when the requests that
-/// it has accepted are answered; a second signal stops it at once.
+/// Only this machine can connect, unless --listen says otherwise. SIGTERM and Ctrl-C stop the server once
+/// accepted requests are answered; a second signal stops it at once.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   srparse serve
@@ -48,8 +48,8 @@ pub struct ServeArgs {
     threads: usize,
     #[command(flatten)]
     verbosity: Verbosity,
-    /// Answer only requests with the header `Authorization: Bearer TOKEN`. The environment variable SRPARSE_TOKEN says the
-    /// same, and is not shown among the processes.
+    /// Answer only requests with the header `Authorization: Bearer TOKEN`. The environment variable SRPARSE_TOKEN does
+    /// the same, and does not appear in process listings.
     #[arg(long, help_heading = ACCESS)]
     token: Option<String>,
     /// Answer pages of another origin as well: its scheme, host and port; * for all.

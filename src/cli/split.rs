@@ -30,13 +30,13 @@ use crate::treebank::{ids, penn};
   srparse split -o parts --share train=90,dev=10 --by file --seed 1 'bank/*.mrg'
   srparse split -o parts --list test=test-files.txt --share train=100 bank")]
 pub struct SplitArgs {
-    /// Treebank files (may be .gz), folders, quoted patterns, or - for standard input.
+    /// Treebank files (may be .gz), folders, quoted globs, or - for standard input.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Folder for the parts.
     #[arg(short, long, value_name = "FOLDER")]
     out: PathBuf,
-    /// Parts with their shares in percent; what is left of 100 is left out.
+    /// Parts with their shares in percent; the rest of the treebank is left out.
     #[arg(
         long,
         value_name = "NAME=PERCENT,…",

@@ -69,8 +69,8 @@ pub(super) struct Work<'f, 'a, T> {
 /// Options of commands that run a model over sentences.
 #[derive(Debug, clap::Args)]
 pub(super) struct StreamArgs {
-    /// Model file, or the name of a model: `english`, the most accurate, `english-small`, which is five times
-    /// as fast, `english-fast`, which is 27 times as fast, and less accurate, or one that `srparse models` lists.
+    /// Model file, or the name of a model: `english` (the most accurate), `english-small` (five times as fast),
+    /// `english-fast` (27 times as fast, and less accurate), or one that `srparse models` lists.
     #[arg(long, value_name = "NAME|FILE", default_value = embedded::DEFAULT)]
     model: PathBuf,
     /// Number of threads; 0 uses all cores. The output does not depend on it.

@@ -24,7 +24,7 @@ use crate::treebank::{Missing, Origin, Reason};
 /// Reads one sentence per line from files or standard input and writes one tagged sentence per line, in
 /// the order of the input. Words are copied unchanged; tags in the input are replaced.
 ///
-/// With --input text, raw text is split into sentences and words, wherever lines end; a blank line ends
+/// With --input text, raw text is split into sentences and words, across line breaks; a blank line ends
 /// a sentence. With --input lines, each line of raw text is one sentence.
 ///
 /// Otherwise a blank line produces a blank line. A line that cannot be read produces a blank line and an error

@@ -39,7 +39,7 @@ const EXAMPLES: &str = "Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct TrainArgs {
-    /// Training trees: files (may be .gz), folders, or quoted patterns.
+    /// Training trees: files (may be .gz), folders, or quoted globs.
     #[arg(long, value_name = "FILE", num_args = 1.., required = true, help_heading = INPUT)]
     train: Vec<PathBuf>,
     /// Development trees, to select the best epoch and report its scores.

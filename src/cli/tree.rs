@@ -38,7 +38,7 @@ use crate::treebank::{
   srparse tree --set clean.quotes=true --binarize data/sample/dev.mrg
   srparse tree --rules data/sample/auxiliaries.tsurgeon data/sample/dev.mrg")]
 pub struct TreeArgs {
-    /// Treebank files (may be .gz), folders, quoted patterns, or - for standard input.
+    /// Treebank files (may be .gz), folders, quoted globs, or - for standard input.
     #[arg(value_name = "FILE", default_value = "-")]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -278,7 +278,7 @@ fn converted_tree(
     heads: Option<&HeadRules>,
     args: &TreeArgs,
 ) -> Tree {
-    let mut tree = cleaning.apply(tree).tree;
+    let mut tree = cleaning.apply(tree);
     if let Some(heads) = heads.filter(|_| args.binarize || args.output.has_heads()) {
         heads.apply(&mut tree);
     }

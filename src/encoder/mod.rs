@@ -14,9 +14,7 @@ pub mod transformer;
 
 use std::sync::Arc;
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
+use serde::Serialize;
 
 pub use self::bilstm::BiLstmParams;
 use self::bilstm::compiled::{BiLstmScratch, CompiledBiLstm};
@@ -26,6 +24,7 @@ use self::transformer::compiled::{CompiledTransformer, PiecesScratch};
 pub use self::transformer::{Pretrained, TransformerParams};
 use self::transformer::{TransformerEncoder, TransformerMatrices};
 use crate::Result;
+use crate::by_kind::deserialize_by_kind;
 use crate::memory::Sections;
 use crate::neural::inference::{InstructionSet, PaddedLayout, Rows};
 use crate::neural::params::Builder;
@@ -70,18 +69,10 @@ impl Default for EncoderParams {
     }
 }
 
-impl<'de> Deserialize<'de> for EncoderParams {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        let mut settings = Value::deserialize(deserializer)?;
-        let kind = settings.as_object_mut().and_then(|table| table.remove("kind"));
-        match kind.as_ref().and_then(Value::as_str) {
-            None | Some("bi-lstm") => serde_json::from_value(settings).map(Self::BiLstm),
-            Some("transformer") => serde_json::from_value(settings).map(Self::Transformer),
-            Some(other) => Err(serde_json::Error::custom(format!("unknown kind `{other}`"))),
-        }
-        .map_err(D::Error::custom)
-    }
-}
+deserialize_by_kind!(EncoderParams {
+    None | Some("bi-lstm") => BiLstm,
+    Some("transformer") => Transformer,
+});
 
 impl EncoderParams {
     /// The settings of a pretrained encoder, if it is one.

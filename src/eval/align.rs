@@ -15,8 +15,6 @@
 
 mod characters;
 
-use std::collections::HashMap;
-
 use std::ops::Range;
 
 use compact_str::CompactString;
@@ -59,11 +57,12 @@ pub fn score(gold: &[Tree], test: &[Tree], params: &Params) -> AlignedScores {
         characters: gold.text.len() as u64,
         ..AlignedScores::default()
     };
-    scores.sentences = common(gold.sentence_spans(), test.sentence_spans());
-    scores.words = common(gold.word_spans(), test.word_spans());
-    scores.tagged = common(gold.tagged(params), test.tagged(params));
+    scores.sentences = Counts::common(gold.sentence_spans(), test.sentence_spans());
+    scores.words = Counts::common(gold.word_spans(), test.word_spans());
+    scores.tagged = Counts::common(gold.tagged(params), test.tagged(params));
     for [of_gold, of_test] in blocks(&gold, &test) {
-        let brackets = common(gold.brackets(&of_gold, params), test.brackets(&of_test, params));
+        let brackets =
+            Counts::common(gold.brackets(&of_gold, params), test.brackets(&of_test, params));
         let is_same = brackets.gold == brackets.test && brackets.test == brackets.gold_matched;
         if let ([of_gold], [of_test]) = (&of_gold[..], &of_test[..]) {
             let has_same_words = gold.words_of(*of_gold).eq(test.words_of(*of_test));
@@ -313,28 +312,6 @@ fn blocks(gold: &Side<'_>, test: &Side<'_>) -> Vec<[Vec<usize>; 2]> {
         end = end.max(stop);
         at[side] += 1;
     }
-}
-
-/// Counts what both sides have, each matched once.
-fn common<T: Eq + std::hash::Hash>(
-    gold: impl IntoIterator<Item = T>,
-    test: impl IntoIterator<Item = T>,
-) -> Counts {
-    let mut counts = Counts::default();
-    let mut free: HashMap<T, u64> = HashMap::new();
-    for item in gold {
-        counts.gold += 1;
-        *free.entry(item).or_default() += 1;
-    }
-    for item in test {
-        counts.test += 1;
-        if let Some(left) = free.get_mut(&item).filter(|left| **left > 0) {
-            *left -= 1;
-            counts.gold_matched += 1;
-            counts.test_matched += 1;
-        }
-    }
-    counts
 }
 
 #[cfg(test)]

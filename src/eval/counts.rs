@@ -1,5 +1,7 @@
 //! Counts of brackets, and the scores they give.
 
+use std::collections::HashMap;
+use std::hash::Hash;
 use std::ops::{Add, AddAssign};
 
 use crate::eval::percent::{f1, percent};
@@ -35,6 +37,27 @@ impl Counts {
         } else {
             Self { gold: lost.into(), ..Self::default() }
         }
+    }
+
+    /// Returns the counts of what both sides have, each matched once.
+    pub(crate) fn common<T: Eq + Hash>(
+        gold: impl IntoIterator<Item = T>,
+        test: impl IntoIterator<Item = T>,
+    ) -> Self {
+        let mut counts = Self::default();
+        let mut free: HashMap<T, u64> = HashMap::new();
+        for item in gold {
+            counts.gold += 1;
+            *free.entry(item).or_default() += 1;
+        }
+        for item in test {
+            counts.test += 1;
+            if let Some(left) = free.get_mut(&item).filter(|left| **left > 0) {
+                *left -= 1;
+                counts.add_matched(1);
+            }
+        }
+        counts
     }
 
     /// Returns recall in percent.

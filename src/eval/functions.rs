@@ -20,42 +20,19 @@ impl FunctionScores {
         self.brackets.gold += count(&matches.gold);
         self.brackets.test += count(&matches.test);
         for &(gold_at, test_at) in &matches.pairs {
-            let of = |side: &Bracketing<'_>, at: u32| tags(&side.brackets[at as usize]);
-            let (gold, test) = (of(gold, gold_at), of(test, test_at));
-            let shared = shared(&gold, &test);
-            self.tags.gold += gold.len() as u64;
-            self.tags.test += test.len() as u64;
-            self.tags.add_matched(shared);
-            let same = shared as usize == gold.len() && shared as usize == test.len();
+            let gold = tags(&gold.brackets[gold_at as usize]);
+            let found = Counts::common(gold, tags(&test.brackets[test_at as usize]));
+            self.tags += found;
+            let same = found.gold == found.gold_matched && found.test == found.test_matched;
             self.brackets.add_matched(u64::from(same));
         }
     }
 }
 
-/// The function tags of a bracket, sorted.
-fn tags(bracket: &Bracket<'_>) -> Vec<String> {
+/// The function tags of a bracket.
+fn tags<'a>(bracket: &Bracket<'a>) -> impl Iterator<Item = &'a str> {
     let is_tag = |part: &&str| part.bytes().any(|byte| !byte.is_ascii_digit());
-    let parts = bracket.functions.split(['-', '=']).filter(|part| !part.is_empty());
-    let mut tags: Vec<String> = parts.filter(is_tag).map(str::to_owned).collect();
-    tags.sort_unstable();
-    tags
-}
-
-/// How many items two sorted lists share.
-fn shared(a: &[String], b: &[String]) -> u64 {
-    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
-    let mut shared = 0;
-    while let (Some(left), Some(right)) = (a.peek(), b.peek()) {
-        let order = left.cmp(right);
-        shared += u64::from(order.is_eq());
-        if order.is_le() {
-            a.next();
-        }
-        if order.is_ge() {
-            b.next();
-        }
-    }
-    shared
+    bracket.functions.split(['-', '=']).filter(is_tag)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::path::Path;
 use compact_str::CompactString;
 
 use crate::built_in::PARAMETERS;
-use crate::error::{Error, Place, Result, counted, did_you_mean};
+use crate::error::{Error, Place, Result, choices, counted};
 use crate::text_file;
 
 /// The labels to delete, those that count as equal, and the limits.
@@ -118,11 +118,9 @@ impl Params {
         }
         let path = Path::new(name);
         if path.extension().is_none() && !path.exists() {
-            let known = Self::names().collect::<Vec<_>>().join(", ");
-            let hint = did_you_mean(name, Self::names());
+            let choices = choices(name, "choose one of", Self::names());
             let problem = format!(
-                "no parameter set and no file has this name: {hint}choose one of {known}, or give a \
-                 .prm file"
+                "no parameter set and no file has this name: {choices}, or give a .prm file"
             );
             return Err(Error::config(name, problem));
         }
@@ -257,7 +255,7 @@ fn unknown(key: &str) -> String {
              remove the line, or use disco-dop"
         );
     }
-    format!("unknown key `{key}`: {}the keys are {}", did_you_mean(key, KEYS), KEYS.join(", "))
+    format!("unknown key `{key}`: {}", choices(key, "the keys are", KEYS))
 }
 
 /// The words of a line with their columns, in characters from 1.

@@ -12,6 +12,7 @@
 
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, RngExt, SeedableRng};
+use serde::Serialize;
 
 use crate::eval::Counts;
 use crate::parallel;
@@ -25,7 +26,7 @@ const BOOTSTRAP_STREAMS: u64 = 1 << 62;
 const ROUNDING: f64 = 1e-9;
 
 /// A value for each of the three scores.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Measures {
     /// Labelled precision.
     pub precision: f64,

@@ -246,15 +246,7 @@ mod tests {
         Cell {
             parser: String::new(),
             setting: String::new(),
-            treebank: TreebankEntry {
-                name: String::new(),
-                train: Vec::new(),
-                dev: Vec::new(),
-                test: Vec::new(),
-                profile: None,
-                heads: None,
-                set: Vec::new(),
-            },
+            treebank: TreebankEntry::default(),
             percent,
             seed: 1,
             preset: "accurate".to_owned(),

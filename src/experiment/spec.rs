@@ -61,7 +61,7 @@ pub struct SettingEntry {
 }
 
 /// A treebank of an experiment.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TreebankEntry {
     /// Its name in tables.

@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Header, Model};
 use crate::memory::{Array, MODEL_MAGIC, ModelBytes, Section, Sections};
+use crate::text_file::read_some;
 use crate::{Error, Result, output};
 
 /// The version of the format that is written and read.
@@ -131,11 +132,9 @@ fn read_whole(file: File, length: u64) -> std::io::Result<ModelBytes> {
     let mut filled = 0;
     let mut file = file.take(length);
     loop {
-        match file.read(&mut bytemuck::cast_slice_mut(&mut words)[filled..]) {
-            Ok(0) => return Ok(ModelBytes::Owned(words, filled)),
-            Ok(n) => filled += n,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+        match read_some(&mut file, &mut bytemuck::cast_slice_mut(&mut words)[filled..])? {
+            0 => return Ok(ModelBytes::Owned(words, filled)),
+            n => filled += n,
         }
     }
 }

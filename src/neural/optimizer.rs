@@ -101,12 +101,7 @@ impl MovingAverage {
         if self.batches < Self::EVERY || self.batches.is_multiple_of(Self::EVERY) {
             let every = Self::EVERY as f32;
             let share = every / self.over.min(self.batches as f32).max(every);
-            let chunks = self.values.chunks_mut(CHUNK).zip(network.values().chunks(CHUNK));
-            parallel::for_each(chunks, |(means, values)| {
-                for (mean, value) in means.iter_mut().zip(values) {
-                    *mean += share * (value - *mean);
-                }
-            });
+            move_towards(&mut self.values, network.values(), share);
         }
     }
 
@@ -119,6 +114,16 @@ impl MovingAverage {
         sections.put("average.values", self.values.clone().into());
         sections.put("average.batches", vec![self.batches].into());
     }
+}
+
+/// Moves values towards others by a share of the difference.
+pub(super) fn move_towards(values: &mut [f32], others: &[f32], share: f32) {
+    let chunks = values.chunks_mut(CHUNK).zip(others.chunks(CHUNK));
+    parallel::for_each(chunks, |(values, others)| {
+        for (value, other) in values.iter_mut().zip(others) {
+            *value += share * (other - *value);
+        }
+    });
 }
 
 const FIRST_MOMENT: f32 = 0.9;

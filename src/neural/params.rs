@@ -10,6 +10,7 @@ use rand::{RngExt, SeedableRng};
 use rustc_hash::FxHashMap;
 
 use super::kernel::{add_scaled, sum_of_squares};
+use super::optimizer::move_towards;
 use crate::memory::Sections;
 use crate::parallel;
 use crate::{Error, Result};
@@ -295,9 +296,7 @@ impl Params {
 
     /// Moves the values towards those of another network of the same layout, by a share of the difference.
     pub fn move_towards(&mut self, other: &Self, share: f32) {
-        for (value, other) in self.values.iter_mut().zip(&other.values) {
-            *value += share * (other - *value);
-        }
+        move_towards(&mut self.values, &other.values, share);
     }
 
     /// All values, mutable; for tests.

@@ -6,7 +6,7 @@
 //! what may be read, how it is stored in a model, and how pieces are left out.
 
 mod charsmap;
-mod read;
+pub(crate) mod read;
 mod setup;
 mod stored;
 

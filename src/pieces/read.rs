@@ -1,7 +1,6 @@
 //! Tokenizers in the folders of encoders: `tokenizer.json` or `vocab.txt`.
 
 use std::collections::HashMap;
-use std::io::Read;
 use std::path::Path;
 
 use kitoken::{Definition, Model, Token};
@@ -11,6 +10,7 @@ use serde_json::{Value, json};
 use super::setup::{Kind, Setup, Special, Vocabulary};
 use super::{MAX_LENGTH, MAX_PIECES, PieceTokenizer, charsmap};
 use crate::error::{Error, Place, Result};
+use crate::text_file;
 
 /// The largest file; that of XLM-R has 17 MB.
 const MAX_BYTES: u64 = 1 << 28;
@@ -128,7 +128,8 @@ impl PieceTokenizer {
     }
 }
 
-fn unusable(path: &Path, problem: impl Into<String>) -> Error {
+/// The error of a file of an encoder that cannot be used.
+pub(crate) fn unusable(path: &Path, problem: impl Into<String>) -> Error {
     Error::Model { path: path.to_path_buf(), problem: problem.into() }
 }
 
@@ -139,16 +140,12 @@ fn other_kind(path: &Path, what: &str) -> Error {
 }
 
 fn read_bytes(path: &Path) -> Result<Vec<u8>> {
-    let file = std::fs::File::open(path).map_err(|error| Error::io(path, error))?;
-    let mut bytes = Vec::new();
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| Error::io(path, error))?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(unusable(path, "too large for a tokenizer: give the files of an encoder"));
-    }
-    Ok(bytes)
+    let problem = "too large for a tokenizer: give the files of an encoder";
+    text_file::read_bytes(path, MAX_BYTES)?.ok_or_else(|| unusable(path, problem))
 }
 
-fn parse<'a, T: Deserialize<'a>>(path: &Path, bytes: &'a [u8]) -> Result<T> {
+/// Parses the bytes of a JSON file of an encoder.
+pub(crate) fn parse<'a, T: Deserialize<'a>>(path: &Path, bytes: &'a [u8]) -> Result<T> {
     serde_json::from_slice(bytes).map_err(|error| {
         let at = Place::new(path.display().to_string(), error.line() as u64, error.column() as u64);
         let problem = error.to_string();

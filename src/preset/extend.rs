@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Preset, schema, text};
 use crate::built_in::PRESETS;
-use crate::error::{Error, Result, did_you_mean};
+use crate::error::{Error, Result, choices};
 use crate::text_file;
 
 /// The key that names the parent: a built-in preset, or a file relative to the one with the key.
@@ -56,12 +56,8 @@ fn find(parent: &str, child: &str) -> Result<(String, String)> {
         .parent()
         .map_or_else(|| PathBuf::from(parent), |folder| folder.join(parent));
     if !text_file::exists(&path) {
-        let known = Preset::names().collect::<Vec<_>>().join(", ");
-        let hint = did_you_mean(parent, Preset::names());
-        let problem = format!(
-            "no preset `{parent}`, and no file {}: {hint}there are {known}",
-            path.display()
-        );
+        let choices = choices(parent, "there are", Preset::names());
+        let problem = format!("no preset `{parent}`, and no file {}: {choices}", path.display());
         return Err(Error::config(KEY, problem));
     }
     let path = path.to_string_lossy().into_owned();

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::by_kind::deserialize_by_kind;
+use crate::by_kind::deserialize_by_kind;
 use crate::classifier::boosting::BoostingParams;
 use crate::classifier::combine::calibrate::{self, Calibrate};
 use crate::classifier::combine::meta::{self, Meta};
@@ -33,7 +33,7 @@ macro_rules! learners {
             $($(#[doc = $description])+ $variant($params),)+
         }
 
-        deserialize_by_kind!(LearnerChoice { $($kind => $variant),+ });
+        deserialize_by_kind!(LearnerChoice { $(Some($kind) => $variant),+ });
 
         impl LearnerParams for LearnerChoice {
             fn learner(&self, parts: &Parts) -> Result<Box<dyn Learner>> {

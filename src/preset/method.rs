@@ -4,12 +4,11 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use super::by_kind::ByKind;
 use super::learner::LearnerChoice;
+use crate::by_kind::ByKind;
 use crate::classifier::boosting::BoostingParams;
 use crate::encoder::TransformerParams;
 use crate::error::Result;
@@ -126,14 +125,13 @@ impl MethodChoice {
 
 impl<'de> Deserialize<'de> for MethodChoice {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = Value::deserialize(deserializer)?;
-        let read = ByKind::read(value.clone()).map_err(D::Error::custom)?;
-        match read.kind.as_str() {
-            "online-perceptron" => read.settings().map(Self::OnlinePerceptron),
-            "structured-perceptron" => read.settings().map(Self::StructuredPerceptron),
-            "neural" => read.settings().map(Self::Neural),
-            "boosting" => read.settings().map(Self::Boosting),
-            _ => LearnerChoice::deserialize(value).map(Self::Batch).map_err(D::Error::custom),
+        let read = ByKind::read(deserializer)?;
+        match read.kind.as_deref() {
+            Some("online-perceptron") => read.settings().map(Self::OnlinePerceptron),
+            Some("structured-perceptron") => read.settings().map(Self::StructuredPerceptron),
+            Some("neural") => read.settings().map(Self::Neural),
+            Some("boosting") => read.settings().map(Self::Boosting),
+            _ => read.whole().map(Self::Batch),
         }
     }
 }

@@ -4,7 +4,6 @@
 //! descriptions of all settings, [`plan`] checks how the parts fit together and loads the files that they name, and
 //! [`registry`] is the one place that knows which transition systems and which ways to train there are. Nothing trains here.
 
-mod by_kind;
 mod extend;
 pub mod learner;
 pub mod method;
@@ -21,9 +20,8 @@ use serde_json::Value;
 
 use crate::built_in::PRESETS;
 use crate::decode::Search;
-use crate::error::{Error, Result, did_you_mean};
+use crate::error::{Error, Result, choices};
 use crate::text::TextSettings;
-use crate::text_file;
 use crate::transition::items::{ItemOrder, MaxChildren};
 use crate::tree::binarize::{Binarization, Scheme};
 use crate::tree::markovize::Markovization;
@@ -215,18 +213,10 @@ impl Preset {
     /// # Errors
     /// When there is no such preset, a key is unknown, or a value is not allowed.
     pub fn load(name: &str, settings: &[String]) -> Result<Self> {
-        let text = match PRESETS.text(name) {
-            Some(text) => text.to_owned(),
-            None if text_file::exists(name) => text_file::read(name)?,
-            None => {
-                let known = Self::names().collect::<Vec<_>>().join(", ");
-                let hint = did_you_mean(name, Self::names());
-                return Err(Error::config(
-                    "preset",
-                    format!("no preset or file `{name}`: {hint}there are {known}"),
-                ));
-            }
-        };
+        let text = PRESETS.load(name)?.ok_or_else(|| {
+            let choices = choices(name, "there are", Self::names());
+            Error::config("preset", format!("no preset or file `{name}`: {choices}"))
+        })?;
         Self::parse(&text, name, settings)
     }
 

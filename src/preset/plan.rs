@@ -3,12 +3,12 @@
 use super::method::MethodChoice;
 use super::registry::{Source, SystemBuilder};
 use super::{Preset, SystemChoice, tagger};
+use crate::built_in::TEMPLATES;
 use crate::classifier::{Learner, ScoreScale};
-use crate::error::{Error, Result, did_you_mean};
+use crate::error::{Error, Result, choices};
 use crate::feature::{Column, ColumnKind, Templates};
 use crate::scorer::neural::{NetworkParams, NeuralParams};
 use crate::symbols::Vocabulary;
-use crate::text_file;
 use crate::transition::gold_tree::ROOT;
 use crate::tree::Tree;
 use crate::tree::binarize::{Binarization, Scheme};
@@ -77,7 +77,7 @@ impl Plan {
 
     /// A tree as the parser sees it: cleaned and head-marked; also the labels without a head rule.
     pub(crate) fn cleaned(&self, tree: Tree) -> (Tree, Option<Uncovered>) {
-        let mut tree = self.preset.clean.apply(tree).tree;
+        let mut tree = self.preset.clean.apply(tree);
         let uncovered = self.heads.as_ref().map(|heads| heads.apply(&mut tree));
         (tree, uncovered)
     }
@@ -203,17 +203,11 @@ impl Plan {
 }
 
 fn load_templates(name: &str) -> Result<Templates> {
-    if let Some(templates) = Templates::named(name) {
-        return Ok(templates);
-    }
-    if text_file::exists(name) {
-        let text = text_file::read(name)?;
-        return Templates::parse(&text, name);
-    }
-    let known = Templates::names().collect::<Vec<_>>().join(", ");
-    let hint = did_you_mean(name, Templates::names());
-    let problem = format!("no template file `{name}`: {hint}built in are {known}");
-    Err(Error::config("features.templates", problem))
+    let text = TEMPLATES.load(name)?.ok_or_else(|| {
+        let choices = choices(name, "built in are", Templates::names());
+        Error::config("features.templates", format!("no template file `{name}`: {choices}"))
+    })?;
+    Templates::parse(&text, name)
 }
 
 #[cfg(test)]

@@ -4,8 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{Preset, schema, text};
 use crate::built_in::TREEBANKS;
-use crate::error::{Error, Result, did_you_mean};
-use crate::text_file;
+use crate::error::{Error, Result, choices};
 use crate::treebank::clean::Cleaning;
 
 /// The part of a preset that depends on the treebank: settings of `[clean]`, and head rules.
@@ -33,19 +32,11 @@ impl TreebankProfile {
     /// # Errors
     /// When there is no such profile, a key is unknown, or a value is not allowed.
     pub fn load(name: &str) -> Result<Self> {
-        match TREEBANKS.text(name) {
-            Some(text) => Self::parse(text, name),
-            None if text_file::exists(name) => {
-                let text = text_file::read(name)?;
-                Self::parse(&text, name)
-            }
-            None => {
-                let known = Self::names().collect::<Vec<_>>().join(", ");
-                let hint = did_you_mean(name, Self::names());
-                let problem = format!("no profile or file `{name}`: {hint}there are {known}");
-                Err(Error::config("treebank", problem))
-            }
-        }
+        let text = TREEBANKS.load(name)?.ok_or_else(|| {
+            let choices = choices(name, "there are", Self::names());
+            Error::config("treebank", format!("no profile or file `{name}`: {choices}"))
+        })?;
+        Self::parse(&text, name)
     }
 
     /// Reads the text of a profile; messages call it `name`.

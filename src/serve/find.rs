@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use hyper::StatusCode;
 use hyper::body::Incoming;
 use hyper::http::request::Parts;
 use serde::Deserialize;
@@ -10,7 +9,7 @@ use serde_json::json;
 
 use super::Shared;
 use super::body::{self, Content};
-use super::own::{LONG, flags, media_type, named_model, object};
+use super::own::{LONG, flags, media_type, named_model, not_understood, object};
 use super::pattern;
 use super::reply::{JSON_LINES, Refusal, Reply};
 use super::task::{Answer, Asked, Render};
@@ -37,7 +36,7 @@ struct FindRequest {
 }
 
 impl FindRequest {
-    fn read(query: &str, kind: &str, body: Vec<u8>) -> std::result::Result<Self, Refusal> {
+    fn read(query: &str, kind: &str, body: Vec<u8>) -> Result<Self, Refusal> {
         let query: Self = flags(query, &["text", "trees"], &["pattern", "model"])?;
         match kind {
             "application/json" => {
@@ -53,12 +52,7 @@ impl FindRequest {
             "" | "text/plain" | "application/x-www-form-urlencoded" => {
                 Ok(Self { text: Some(body::text(body)?), ..query })
             }
-            _ => {
-                let problem = format!(
-                    "bodies of type {kind} are not understood: send text/plain or application/json"
-                );
-                Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, problem))
-            }
+            _ => Err(not_understood(kind, "text/plain or application/json")),
         }
     }
 }
@@ -68,7 +62,7 @@ pub(super) async fn find(
     shared: &Arc<Shared>,
     head: &Parts,
     body: Incoming,
-) -> std::result::Result<Reply, Refusal> {
+) -> Result<Reply, Refusal> {
     let kind = media_type(head)?;
     let (body, share) = body::read(shared, body).await?;
     let is_long = body.len() > LONG;
@@ -136,7 +130,7 @@ impl Matches {
         &self,
         sentence: Sentence,
         worker: &mut ParserWorker<'_>,
-    ) -> std::result::Result<(Tree, Option<Layout>), String> {
+    ) -> Result<(Tree, Option<Layout>), String> {
         match sentence {
             Sentence::Bad(problem) => Err(problem),
             Sentence::Brackets(text) => {

@@ -14,7 +14,7 @@ use super::query;
 use super::reply::{JSON_LINES, Refusal, Reply};
 use super::task::{Answer, Asked, Render};
 use super::{ServedModel, Shared};
-use crate::error::{Result, did_you_mean};
+use crate::error::{Result, choices};
 use crate::parse_request::json_request::{JsonLines, JsonRequest, items};
 use crate::parser::{Parser, ParserWorker};
 use crate::treebank::{InputFormat, Item};
@@ -23,12 +23,12 @@ use crate::treebank::{InputFormat, Item};
 pub(super) const LONG: usize = 4096;
 
 /// What the query asks for; a text or sentences only in a body of JSON.
-fn of_query(query: &str) -> std::result::Result<JsonRequest, Refusal> {
+fn of_query(query: &str) -> Result<JsonRequest, Refusal> {
     flags(query, &["text", "tokens", "id", "sentences"], &["model"])
 }
 
 /// What the body asks for, and the query where the body does not say.
-fn of_body(body: &[u8], query: JsonRequest) -> std::result::Result<JsonRequest, Refusal> {
+fn of_body(body: &[u8], query: JsonRequest) -> Result<JsonRequest, Refusal> {
     let body: JsonRequest = object(body)?;
     Ok(JsonRequest {
         model: body.model.or(query.model),
@@ -43,7 +43,7 @@ fn of_body(body: &[u8], query: JsonRequest) -> std::result::Result<JsonRequest, 
 }
 
 /// The object that a body contains.
-pub(super) fn object<T: DeserializeOwned>(body: &[u8]) -> std::result::Result<T, Refusal> {
+pub(super) fn object<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
     // Otherwise a list would give the fields in their order.
     if body.trim_ascii_start().starts_with(b"[") {
         return Err(Refusal::bad("the body is a list: expected an object".to_owned()));
@@ -57,7 +57,7 @@ pub(super) fn flags<T: DeserializeOwned>(
     query: &str,
     of_body: &[&str],
     texts: &[&str],
-) -> std::result::Result<T, Refusal> {
+) -> Result<T, Refusal> {
     let mut values = Map::new();
     for (name, value) in query::pairs(query) {
         if of_body.contains(&&*name) {
@@ -84,7 +84,7 @@ pub(super) async fn parse(
     shared: &Arc<Shared>,
     head: &Parts,
     body: Incoming,
-) -> std::result::Result<Reply, Refusal> {
+) -> Result<Reply, Refusal> {
     let query = of_query(head.uri.query().unwrap_or_default())?;
     let kind = media_type(head)?;
     let (body, share) = body::read(shared, body).await?;
@@ -103,10 +103,8 @@ pub(super) async fn parse(
             (query, format, body)
         }
         _ => {
-            let problem = format!(
-                "bodies of type {kind} are not understood: send text/plain, application/json or application/x-ndjson"
-            );
-            return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, problem));
+            let known = "text/plain, application/json or application/x-ndjson";
+            return Err(not_understood(&kind, known));
         }
     };
     let model = named_model(shared, asks.model.as_deref())?;
@@ -119,7 +117,7 @@ pub(super) async fn parse(
 }
 
 /// The media type of the body, in lower case, without its parameters; empty if there is none.
-pub(super) fn media_type(head: &Parts) -> std::result::Result<String, Refusal> {
+pub(super) fn media_type(head: &Parts) -> Result<String, Refusal> {
     let Some(value) = head.headers.get(CONTENT_TYPE) else { return Ok(String::new()) };
     let value = value.to_str().unwrap_or_default().to_ascii_lowercase();
     let mut parts = value.split(';').map(str::trim);
@@ -133,17 +131,19 @@ pub(super) fn media_type(head: &Parts) -> std::result::Result<String, Refusal> {
     Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, problem))
 }
 
+/// The refusal of a body of a type that is not known here.
+pub(super) fn not_understood(kind: &str, known: &str) -> Refusal {
+    let problem = format!("bodies of type {kind} are not understood: send {known}");
+    Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, problem)
+}
+
 /// The position of a model; the first if no name is given.
-pub(super) fn named_model(
-    shared: &Shared,
-    name: Option<&str>,
-) -> std::result::Result<usize, Refusal> {
+pub(super) fn named_model(shared: &Shared, name: Option<&str>) -> Result<usize, Refusal> {
     let Some(name) = name else { return Ok(0) };
     let names = || shared.models.iter().map(|model| &*model.name);
     names().position(|known| known == name).ok_or_else(|| {
-        let known = names().collect::<Vec<_>>().join(", ");
-        let nearest = did_you_mean(name, names());
-        let problem = format!("no model has the name `{name}`: {nearest}the models are {known}");
+        let choices = choices(name, "the models are", names());
+        let problem = format!("no model has the name `{name}`: {choices}");
         Refusal::new(StatusCode::NOT_FOUND, problem)
     })
 }
@@ -154,7 +154,7 @@ fn rendering(
     model: &ServedModel,
     asks: &JsonRequest,
     format: InputFormat,
-) -> std::result::Result<JsonLines, Refusal> {
+) -> Result<JsonLines, Refusal> {
     let most = shared.settings.max_nbest;
     for (name, number) in [("nbest", asks.nbest), ("trace", asks.trace)] {
         if number.is_some_and(|number| number.get() > most) {

@@ -57,7 +57,7 @@ struct Task<R: Render> {
 /// The result of a batch.
 struct Batch {
     number: u64,
-    bytes: std::result::Result<Vec<u8>, Failure>,
+    bytes: Result<Vec<u8>, Failure>,
     /// Whether no item is left.
     ended: bool,
 }
@@ -220,7 +220,7 @@ impl Answer {
     pub(super) fn poll_part(
         &mut self,
         context: &mut Context<'_>,
-    ) -> Poll<Option<std::result::Result<Bytes, Failure>>> {
+    ) -> Poll<Option<Result<Bytes, Failure>>> {
         loop {
             while let Some(batch) = self.waiting.remove(&self.next) {
                 self.next += 1;
@@ -289,7 +289,7 @@ mod tests {
     fn answer(
         shared: &Arc<Shared>,
         items: impl Iterator<Item = &'static str> + Send + 'static,
-    ) -> std::result::Result<Bytes, u16> {
+    ) -> Result<Bytes, u16> {
         let asked = Asked { model: 0, render: Fragile, items: Box::new(items), is_long: false };
         let shares = [shared.pool.body(), shared.pool.admit().unwrap()];
         let mut answer = Answer::begin(shared, asked, shares);

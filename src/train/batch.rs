@@ -1,9 +1,8 @@
 //! Batch training: instances are extracted from gold derivations, then a classifier is fitted to them.
 
-use super::session::dev_line;
 use super::{Session, Trained};
 use crate::Result;
-use crate::classifier::{Checkpoint, Fit, Instances, Learner};
+use crate::classifier::{Instances, Learner};
 use crate::decode::{Problem, follow_gold};
 use crate::feature::{Extractor, Row, Templates, extract};
 use crate::memory::Sections;
@@ -24,19 +23,12 @@ pub fn train(learner: &dyn Learner, session: &Session<'_>) -> Result<Trained> {
     let (n, columns) = (instances.len(), instances.columns().len());
     session.log(&format!("{n} instances of {columns} columns"));
     let checkpoint = session.checkpoint(|| instances.fingerprint())?;
-    let fit = Fit {
-        seed: session.seed,
-        observer: session.observer,
-        checkpoint: checkpoint.as_ref().map(|folder| folder as &dyn Checkpoint),
-    };
-    let classifier = learner.fit(&instances, &fit)?;
+    let classifier = learner.fit(&instances, &session.fit(checkpoint.as_ref()))?;
     let mut sections = Sections::default();
     classifier.store(&mut sections);
     let scorer = Factored::new(Extractor::new(templates), classes, classifier);
     let dev = session.score_dev(&scorer);
-    if let Some(dev) = &dev {
-        session.log(&dev_line(dev));
-    }
+    session.log_dev("", dev.as_ref());
     Ok(Trained { sections, dev, ..Trained::default() })
 }
 

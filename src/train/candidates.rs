@@ -4,8 +4,8 @@
 use super::candidate_rows::{CandidateCounts, Sampling, collect};
 use super::session::dev_line;
 use super::{Session, Trained};
+use crate::classifier::Classifier;
 use crate::classifier::boosting::{BoostingParams, Ensemble, Ensembles, fit_labels};
-use crate::classifier::{Checkpoint, Classifier, Fit};
 use crate::error::{Error, Result, did_you_mean};
 use crate::feature::Extractor;
 use crate::memory::Sections;
@@ -66,9 +66,7 @@ impl Run<'_> {
             0.0 if labels.is_empty() => self.calibrate(&all),
             threshold => (threshold, None),
         };
-        if let Some(dev) = &dev {
-            session.log(&format!("threshold {threshold:.4}: {}", dev_line(dev)));
-        }
+        session.log_dev(&format!("threshold {threshold:.4}: "), dev.as_ref());
         let mut sections = Sections::default();
         all.store(&mut sections);
         Ok(Trained { sections, epoch: 0, dev, threshold: Some(threshold), labels })
@@ -132,11 +130,7 @@ impl Run<'_> {
         let (design, labelled) = candidates.finish(params.min_count);
         session.log(&design.summary());
         let checkpoint = session.checkpoint(|| session.examples_fingerprint())?;
-        let fit = Fit {
-            seed: session.seed,
-            observer,
-            checkpoint: checkpoint.as_ref().map(|folder| folder as &dyn Checkpoint),
-        };
+        let fit = session.fit(checkpoint.as_ref());
         let fitted = fit_labels(&design, &labelled, wanted, params, &fit)?;
         for (name, ensemble) in wanted.iter().zip(&fitted) {
             let Some(name) = name else { continue };

@@ -26,23 +26,21 @@ use crate::symbols::{FIRST, Vocabulary};
 use crate::transition::TransitionSystem;
 use crate::treebank::embeddings::PretrainedEmbeddings;
 
-/// The parts of a model that training takes before its transition system is known.
-pub(super) struct Initial<'a> {
-    pub(super) model: &'a Model,
-    learner: MethodChoice,
-    stored: Vocabulary,
+/// What training takes from its initial model.
+pub(super) struct Initial {
+    pub(super) model: InitialModel,
     /// Its vocabulary, without words that are known from pretrained embeddings only.
     pub(super) vocabulary: Vocabulary,
     pub(super) embeddings: Option<PretrainedEmbeddings>,
     pub(super) encoder: Option<Arc<Pretrained>>,
 }
 
-impl<'a> Initial<'a> {
+impl Initial {
     /// Loads what training takes from its initial model, if it has one.
     ///
     /// # Errors
     /// When the model is damaged.
-    pub(super) fn load(trainer: &'a Trainer<'_>) -> Result<Option<Self>> {
+    pub(super) fn load(trainer: &Trainer<'_>) -> Result<Option<Self>> {
         let Some(model) = &trainer.initial else { return Ok(None) };
         let learner = stored_preset(model, &[])?.learner;
         let stored = vocabulary::load(&model.sections)?;
@@ -55,7 +53,10 @@ impl<'a> Initial<'a> {
             None => stored.clone(),
         };
         let embeddings = table.map(|table| table.embeddings(&stored));
-        Ok(Some(Self { model, learner, stored, vocabulary, embeddings, encoder }))
+        let parts = InitialModel::new(model, &trainer.plan, learner, stored)?;
+        let fingerprint = fingerprint(slice::from_ref(model));
+        let model = InitialModel { fingerprint, ..parts };
+        Ok(Some(Self { model, vocabulary, embeddings, encoder }))
     }
 
     /// The numbers of words and tags, and how many of each `vocabulary` adds to them.
@@ -70,14 +71,6 @@ impl<'a> Initial<'a> {
             words.0, words.1, tags.0, tags.1
         )
     }
-
-    /// The model with its transition system, which the plan describes.
-    ///
-    /// # Errors
-    /// When the model is damaged.
-    pub(super) fn with_system(&self, plan: &Plan) -> Result<InitialModel> {
-        InitialModel::new(self.model, plan, self.learner.clone(), self.stored.clone())
-    }
 }
 
 /// A model that training continues from.
@@ -90,7 +83,7 @@ pub struct InitialModel {
     pub learner: MethodChoice,
     /// Its arrays.
     pub sections: Sections,
-    /// A hash of the model.
+    /// A hash of the model, if checkpoints depend on it; else 0.
     pub fingerprint: u64,
 }
 
@@ -107,8 +100,8 @@ impl InitialModel {
     ) -> Result<Self> {
         let builder = plan.builder(Source::Tables(&model.header.system), &vocabulary);
         let system = SystemBuilder { heads: None, ..builder }.build()?;
-        let fingerprint = fingerprint(slice::from_ref(model));
-        Ok(Self { system, vocabulary, learner, sections: model.sections.clone(), fingerprint })
+        let sections = model.sections.clone();
+        Ok(Self { system, vocabulary, learner, sections, fingerprint: 0 })
     }
 
     /// Gives the network of this number, from 1, the parameters of the model, rounded as it has them: of an ensemble
@@ -209,11 +202,12 @@ fn check_perceptrons(
                        whose learner.kind is neural, online-perceptron or structured-perceptron";
         return Err(Error::config("learner.kind", problem));
     }
-    same(&[
+    let settings = [
         ("learner", [learner(own), learner(other)]),
         ("system", [system(preset), system(stored)]),
         ("features", [json(&preset.features), json(&stored.features)]),
-    ])
+    ];
+    same(&settings, IN_MODEL)
 }
 
 /// Checks that a network can continue from a model.
@@ -236,11 +230,12 @@ fn check_networks(
         embeddings.clone_from(&other.pretrained);
     }
     let layers = json(&own.network.trained_as(&other.network));
-    same(&[
+    let settings = [
         ("system", [system(preset), system(stored)]),
         ("learner.network", [layers, json(&other.network)]),
         ("learner.pretrained", [json(&embeddings), json(&other.pretrained)]),
-    ])
+    ];
+    same(&settings, IN_MODEL)
 }
 
 /// The settings of the transition system, without head rules.
@@ -250,18 +245,17 @@ pub(super) fn system(preset: &Preset) -> Value {
     system
 }
 
-/// Checks that settings are the same in a preset and in an initial model.
+/// Where a preset has the other settings, and what to do if they differ.
+const IN_MODEL: &str = "in the model that training continues from: take the settings of the model";
+
+/// Checks that settings are the same; if not, `advice` says where the other ones are, and what to do.
 ///
 /// # Errors
 /// With the first setting that differs.
-fn same(parts: &[(&str, [Value; 2])]) -> Result<()> {
-    for (key, [own, other]) in parts {
+pub(super) fn same(settings: &[(&str, [Value; 2])], advice: &str) -> Result<()> {
+    for (key, [own, other]) in settings {
         if let Some((key, [own, other])) = difference(key, [own, other]) {
-            let problem = format!(
-                "{}, but {} in the model that training continues from: take the settings of the model",
-                text(own),
-                text(other)
-            );
+            let problem = format!("{}, but {} {advice}", text(own), text(other));
             return Err(Error::config(key, problem));
         }
     }
@@ -284,10 +278,7 @@ pub(super) fn json(settings: &impl serde::Serialize) -> Value {
 }
 
 /// The first setting that differs, with both values; a kind comes before the settings of the kind.
-pub(super) fn difference<'a>(
-    key: &str,
-    [own, other]: [&'a Value; 2],
-) -> Option<(String, [&'a Value; 2])> {
+fn difference<'a>(key: &str, [own, other]: [&'a Value; 2]) -> Option<(String, [&'a Value; 2])> {
     if own == other {
         return None;
     }
@@ -302,7 +293,7 @@ pub(super) fn difference<'a>(
 }
 
 /// A setting in a message.
-pub(super) fn text(value: &Value) -> String {
+fn text(value: &Value) -> String {
     match value {
         Value::Null => "none".to_owned(),
         Value::Object(_) => "given".to_owned(),

@@ -1,7 +1,7 @@
 //! Averaging networks that were trained further from the same one: the average is often better than each of them, and
 //! as fast and as small as one (Wortsman et al. 2022, "Model soups").
 
-use super::initial::{InitialModel, difference, json, network_of, system, text};
+use super::initial::{InitialModel, json, network_of, same, system};
 use super::session::DevSet;
 use super::trainer::untagged;
 use crate::error::{Error, Result};
@@ -77,21 +77,14 @@ impl Mean {
     fn check(&self, preset: &Preset, part: &InitialModel) -> Result<()> {
         let (own, its) = (network_of(&self.first.learner)?, network_of(&part.learner)?);
         let layers = json(&its.network.trained_as(&own.network));
-        for (key, values) in [
-            ("system", [&system(preset), &system(&self.plan.preset)]),
-            ("learner.network", [&layers, &json(&own.network)]),
-            ("learner.models", [&json(&its.models), &json(&own.models)]),
-            ("learner.pretrained", [&json(&its.pretrained), &json(&own.pretrained)]),
-        ] {
-            if let Some((key, [its, own])) = difference(key, values) {
-                let problem = format!(
-                    "{}, but {} in the first model: give models that were trained further from the same one",
-                    text(its),
-                    text(own)
-                );
-                return Err(Error::config(&key, problem));
-            }
-        }
+        let settings = [
+            ("system", [system(preset), system(&self.plan.preset)]),
+            ("learner.network", [layers, json(&own.network)]),
+            ("learner.models", [json(&its.models), json(&own.models)]),
+            ("learner.pretrained", [json(&its.pretrained), json(&own.pretrained)]),
+        ];
+        let advice = "in the first model: give models that were trained further from the same one";
+        same(&settings, advice)?;
         let pieces = |part: &InitialModel| part.vocabulary.pieces().map(|pieces| pieces.to_bytes());
         if pieces(part) != pieces(&self.first) {
             let problem = "its pieces of words are not those of the first model: give models that were trained \

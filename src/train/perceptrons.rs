@@ -5,7 +5,6 @@ use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom;
 
 use super::epochs::{EpochLearner, EpochReport, Epochs, Progress};
-use super::session::dev_line;
 use super::{Session, Trained};
 use crate::classifier::Classifier;
 use crate::classifier::linear::{Pruning, check_classes};
@@ -123,9 +122,7 @@ pub(super) fn train<R: LearningRule>(
     let perceptrons: Vec<_> = learned.map(|(learner, _)| learner.perceptron).collect();
     let scorer = OnlinePerceptron::finish_all(&perceptrons, prune).ok_or(Error::Stopped)?;
     let dev = session.score_dev(&scorer);
-    if let Some(dev) = &dev {
-        session.log(&dev_line(dev));
-    }
+    session.log_dev("", dev.as_ref());
     let mut sections = Sections::default();
     scorer.classifier().store(&mut sections);
     Ok(Trained { sections, epoch, dev, ..Trained::default() })

@@ -11,6 +11,7 @@ use super::checkpoint::{Folder, fingerprint, hash_nodes};
 use super::initial::InitialModel;
 use super::teacher::Teacher;
 use crate::Result;
+use crate::classifier::{Checkpoint, Fit};
 use crate::decode::Search;
 use crate::encoder::Pretrained;
 use crate::eval::{Evaluation, Params};
@@ -81,6 +82,19 @@ impl Session<'_> {
     /// Logs a result.
     pub fn log(&self, text: &str) {
         self.observer.event(Event::Milestone(text));
+    }
+
+    /// Logs the scores on the dev set, if there are any; `before` stands in front of them.
+    pub fn log_dev(&self, before: &str, dev: Option<&DevScores>) {
+        if let Some(dev) = dev {
+            self.log(&format!("{before}{}", dev_line(dev)));
+        }
+    }
+
+    /// The needs of a learner besides the instances; finished components are stored in the checkpoint.
+    pub fn fit<'f>(&'f self, checkpoint: Option<&'f Folder<'_>>) -> Fit<'f> {
+        let checkpoint = checkpoint.map(|folder| folder as &dyn Checkpoint);
+        Fit { seed: self.seed, observer: self.observer, checkpoint }
     }
 
     /// The checkpoint for the parts of this run, if there are checkpoints; `data` hashes what it depends on

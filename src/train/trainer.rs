@@ -376,7 +376,7 @@ struct Run<'a> {
     vocabulary: &'a Vocabulary,
     embeddings: Option<&'a (PretrainedEmbeddings, usize)>,
     encoder: Option<&'a Arc<Pretrained>>,
-    initial: Option<&'a Initial<'a>>,
+    initial: Option<&'a Initial>,
 }
 
 impl Run<'_> {
@@ -403,7 +403,6 @@ impl Run<'_> {
             trainer.initial.as_ref().map(|model| Box::new(model.header.training.clone()));
         merge::check(trainer, system, &training, self.vocabulary)?;
         let teacher = teacher::load(trainer, system)?;
-        let initial = self.initial.map(|initial| initial.with_system(&trainer.plan)).transpose()?;
         let session = Session {
             components: self.components(system),
             examples: &replayed.examples,
@@ -422,7 +421,7 @@ impl Run<'_> {
             labels: &trainer.labels,
             merge: &trainer.merge,
             teacher: teacher.as_ref(),
-            initial: initial.as_ref(),
+            initial: self.initial.map(|initial| &initial.model),
             seed: trainer.seed,
             observer: trainer.observer,
             checkpoints: self.checkpoints(system),

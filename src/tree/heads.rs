@@ -42,7 +42,7 @@ use rustc_hash::FxHashMap;
 
 use super::{TOP, Tree};
 use crate::built_in::HEADS;
-use crate::error::{Error, Result, did_you_mean};
+use crate::error::{Error, Result, choices};
 use crate::text_file;
 #[doc(hidden)]
 pub use table::HeadTable;
@@ -184,17 +184,11 @@ impl HeadRules {
     /// # Errors
     /// When there is no table of that name.
     pub fn named(name: &str) -> Result<Self> {
-        match HEADS.text(name) {
-            Some(text) => Self::parse(text, name),
-            None => {
-                let hint = did_you_mean(name, Self::names());
-                let known = Self::names().collect::<Vec<_>>().join(", ");
-                Err(Error::config(
-                    "heads",
-                    format!("no table `{name}`: {hint}built in are {known}; or give a file"),
-                ))
-            }
-        }
+        let text = HEADS.text(name).ok_or_else(|| {
+            let choices = choices(name, "built in are", Self::names());
+            Error::config("heads", format!("no table `{name}`: {choices}; or give a file"))
+        })?;
+        Self::parse(text, name)
     }
 
     /// Returns the built-in table if `name` is one of [`HeadRules::names`], else reads the file of that path.
@@ -281,66 +275,57 @@ impl HeadRules {
         n: usize,
         label: impl Fn(usize) -> &'a str,
     ) -> usize {
-        let mut side = self.default;
-        for &clause in rule.unwrap_or_default() {
+        let label = &label;
+        let clauses = rule.unwrap_or_default().iter().map(|&clause| {
             let clause = &self.clauses[clause];
-            side = clause.side;
-            if let Some(head) = self.search(clause, n, &label) {
-                return self.before_conjunction(head, &label);
-            }
-        }
-        let solid = |&i: &usize| !self.is_punctuation(label(i));
-        let head = match side {
-            Side::Left => (0..n).find(solid).unwrap_or(0),
-            Side::Right => (0..n).rev().find(solid).unwrap_or(n - 1),
-        };
-        self.before_conjunction(head, &label)
-    }
-
-    /// The child that a clause selects.
-    fn search<'a>(
-        &self,
-        clause: &Clause,
-        n: usize,
-        label: &impl Fn(usize) -> &'a str,
-    ) -> Option<usize> {
-        let mut best: Option<(usize, usize)> = None;
-        for i in 0..n {
-            let child = if clause.side == Side::Left { i } else { n - 1 - i };
-            let Some(priority) = self.priority(clause, label(child)) else { continue };
-            if clause.any || priority == 0 {
-                return Some(child);
-            }
-            if best.is_none_or(|(lowest, _)| priority < lowest) {
-                best = Some((priority, child));
-            }
-        }
-        best.map(|(_, child)| child)
+            (clause.side, clause.any, move |i: usize| self.priority(clause, label(i)))
+        });
+        let is_conjunction = |i: usize| self.coordination.contain(label(i));
+        choose(n, self.default, clauses, |i| self.is_punctuation(label(i)), is_conjunction)
     }
 
     /// The priority of a child's label in a clause; the bare `*` does not match punctuation.
-    fn priority(&self, clause: &Clause, label: &str) -> Option<usize> {
+    fn priority(&self, clause: &Clause, label: &str) -> Option<u32> {
         let exact = clause.categories.exact.get(label).copied();
         let takes =
             |p: &&Pattern| p.fits(label) && !(p.is_wildcard() && self.is_punctuation(label));
         let pattern = clause.categories.patterns.iter().find(takes).map(|p| p.position);
-        match (exact, pattern) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
-    }
-
-    /// The conjunct before the conjunction directly before `head`, else `head`.
-    fn before_conjunction<'a>(&self, head: usize, label: &impl Fn(usize) -> &'a str) -> usize {
-        if head < 2 || !self.coordination.contain(label(head - 1)) {
-            return head;
-        }
-        (0..head - 1).rev().find(|&i| !self.is_punctuation(label(i))).unwrap_or(head)
+        exact.into_iter().chain(pattern).min().map(|position| position as u32)
     }
 
     fn is_punctuation(&self, label: &str) -> bool {
         self.punctuation.contain(label)
     }
+}
+
+/// The head among `n` > 0 children. Each clause has its side, whether it selects the outermost child of any category, and
+/// the priority of a child in it.
+fn choose<P: Fn(usize) -> Option<u32>>(
+    n: usize,
+    default: Side,
+    mut clauses: impl Iterator<Item = (Side, bool, P)>,
+    is_punctuation: impl Fn(usize) -> bool,
+    is_conjunction: impl Fn(usize) -> bool,
+) -> usize {
+    let mut last = default;
+    let found = clauses.find_map(|(side, any, priority)| {
+        last = side;
+        let child = |i: usize| if side == Side::Left { i } else { n - 1 - i };
+        let mut taken = (0..n).map(child).filter_map(|child| Some((priority(child)?, child)));
+        // Among equals the first from the clause's side.
+        let best = if any { taken.next() } else { taken.min_by_key(|&(priority, _)| priority) };
+        best.map(|(_, child)| child)
+    });
+    let is_solid = |&i: &usize| !is_punctuation(i);
+    let head = found.unwrap_or_else(|| match last {
+        Side::Left => (0..n).find(is_solid).unwrap_or(0),
+        Side::Right => (0..n).rev().find(is_solid).unwrap_or(n - 1),
+    });
+    if head < 2 || !is_conjunction(head - 1) {
+        return head;
+    }
+    // The conjunct before the conjunction.
+    (0..head - 1).rev().find(is_solid).unwrap_or(head)
 }
 
 /// A label without its function tags and indices: cut at the first `-` or `=` after its first character,

@@ -28,15 +28,6 @@ use super::reattach::{Edges, attach};
 pub use rules::TreeRules;
 pub use settings::{Cleaning, Functions, Relabel, RootPolicy, Separator};
 
-/// A cleaned tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CleanedTree {
-    /// The tree.
-    pub tree: Tree,
-    /// The positions of its tokens in the original sentence, from 0, ascending.
-    pub positions: Vec<u32>,
-}
-
 /// A cleaned sentence.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CleanedSentence {
@@ -48,7 +39,7 @@ pub struct CleanedSentence {
 
 impl Cleaning {
     /// Cleans a tree. Heads of nodes whose children change are dropped.
-    pub fn apply(&self, mut tree: Tree) -> CleanedTree {
+    pub fn apply(&self, mut tree: Tree) -> Tree {
         self.relabel(&mut tree);
         let positions = self.remaining(tree.tokens());
         if positions.len() < tree.tokens().len() || self.changes_shape(&tree) {
@@ -63,7 +54,7 @@ impl Cleaning {
         if self.lowercase {
             tree.tokens_mut().iter_mut().for_each(|token| lowercase(&mut token.word));
         }
-        CleanedTree { tree, positions }
+        tree
     }
 
     /// Cleans a sentence without a tree: removes the tokens that [`Cleaning::apply`] would remove.

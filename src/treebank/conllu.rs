@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use super::penn::{excerpt, is_space};
-use super::tagged::LineProblem;
+use super::tagged::{LineProblem, field};
 use crate::text::Layout;
 use crate::tree::{Token, Tree};
 pub use source::Source;
@@ -140,8 +140,9 @@ pub fn write_sentence<R: AsRef<str>>(
     out: &mut impl Write,
 ) -> io::Result<()> {
     write_rows(tree.tokens(), layout, out, |position, out| {
-        write!(out, "{}\t", heads.get(position).copied().unwrap_or(0))?;
-        write_field(relations.get(position).map_or("_", |r| r.as_ref()), is_space, out)
+        let head = heads.get(position).copied().unwrap_or(0);
+        let relation = relations.get(position).map_or("_", AsRef::as_ref);
+        write!(out, "{head}\t{}", field(relation, is_space, "_"))
     })
 }
 
@@ -166,11 +167,9 @@ fn write_rows<W: Write>(
 ) -> io::Result<()> {
     write_text(layout, out)?;
     for (position, token) in tokens.iter().enumerate() {
-        write!(out, "{}\t", position + 1)?;
-        write_field(&token.word, |c| is_space(c) && c != ' ', out)?;
-        out.write_all(b"\t_\t_\t")?;
-        write_field(&token.tag, is_space, out)?;
-        out.write_all(b"\t_\t")?;
+        let word = field(&token.word, |c| is_space(c) && c != ' ', "_");
+        let tag = field(&token.tag, is_space, "_");
+        write!(out, "{}\t{word}\t_\t_\t{tag}\t_\t", position + 1)?;
         dependency(position, out)?;
         out.write_all(b"\t_\t")?;
         write_misc(layout, position, out)?;
@@ -197,16 +196,6 @@ fn write_misc(layout: Option<&Layout>, position: usize, out: &mut impl Write) ->
         out.write_all(b"SpaceAfter=No|")?;
     }
     writeln!(out, "start_char={start}|end_char={end}")
-}
-
-fn write_field(text: &str, bad: fn(char) -> bool, out: &mut impl Write) -> io::Result<()> {
-    if text.is_empty() {
-        out.write_all(b"_")
-    } else if text.contains(bad) {
-        out.write_all(text.replace(bad, "_").as_bytes())
-    } else {
-        out.write_all(text.as_bytes())
-    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@ use std::io::{self, BufReader, Cursor, ErrorKind, Read};
 
 use flate2::read::MultiGzDecoder;
 
+use crate::text_file::read_some;
+
 /// The beginnings of streams that are no text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -116,14 +118,9 @@ fn beginning(stream: &mut dyn Read) -> io::Result<(Vec<u8>, bool)> {
     };
     let mut is_all = false;
     while !is_all && is_begun(&buffer[..length]) {
-        match stream.read(&mut buffer[length..]) {
-            Ok(read) => {
-                length += read;
-                is_all = read == 0;
-            }
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
+        let read = read_some(stream, &mut buffer[length..])?;
+        length += read;
+        is_all = read == 0;
     }
     buffer.truncate(length);
     Ok((buffer, is_all))

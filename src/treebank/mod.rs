@@ -46,7 +46,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-pub use clean::{CleanedSentence, CleanedTree, Cleaning, reattach};
+pub use clean::{CleanedSentence, Cleaning, reattach};
 pub use expand::{Inputs, expand};
 pub use input::{ByteCounter, Encoding, Input};
 pub use item::{Item, JsonOrigin, Missing, Origin, RawText, Reason, TreeOrigin};

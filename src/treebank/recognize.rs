@@ -7,6 +7,7 @@ use super::penn::{COMMENTS, is_space};
 use super::tree_reader::{EXPORT, XML};
 use crate::error::InputKind;
 use crate::memory::MODEL_MAGIC;
+use crate::text_file::read_some;
 
 /// Maximum number of bytes that are examined.
 const MAX_EXAMINED: usize = 4096;
@@ -22,12 +23,7 @@ pub(super) fn peek(
     mut reader: Box<dyn Read + Send>,
 ) -> io::Result<(Vec<u8>, Box<dyn Read + Send>)> {
     let mut start = vec![0; MAX_EXAMINED];
-    let read = loop {
-        match reader.read(&mut start) {
-            Err(problem) if problem.kind() == io::ErrorKind::Interrupted => {}
-            read => break read?,
-        }
-    };
+    let read = read_some(&mut reader, &mut start)?;
     start.truncate(read);
     let whole = Cursor::new(start.clone()).chain(reader);
     Ok((start, Box::new(whole)))

@@ -1,5 +1,6 @@
 //! Tagged sentences, one per line: `dogs/NNS bark/VBP` or `dogs_NNS bark_VBP`.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::penn::{excerpt, is_space};
@@ -14,6 +15,16 @@ pub enum TaggedFormat {
     Slash,
     /// `word_TAG`, split at the last underscore.
     Underscore,
+}
+
+impl TaggedFormat {
+    /// What stands between a word and its tag.
+    fn separator(self) -> char {
+        match self {
+            Self::Slash => '/',
+            Self::Underscore => '_',
+        }
+    }
 }
 
 /// The problem of a line.
@@ -46,17 +57,10 @@ impl LineProblem {
 /// # Errors
 /// When a token has no word or no tag.
 pub fn parse_line(line: &str, format: TaggedFormat) -> Result<Vec<Token>, LineProblem> {
+    let separator = format.separator();
     let mut tokens = Vec::new();
     for token in line.split(is_space).filter(|token| !token.is_empty()) {
-        let split = match format {
-            TaggedFormat::Slash => token.rfind('/'),
-            TaggedFormat::Underscore => token.rfind('_'),
-        };
-        let form = match format {
-            TaggedFormat::Slash => "word/TAG",
-            TaggedFormat::Underscore => "word_TAG",
-        };
-        let fault = match split {
+        let fault = match token.rfind(separator) {
             None => "has no tag",
             Some(0) => "has no word",
             Some(at) if at + 1 == token.len() => "has an empty tag",
@@ -69,7 +73,7 @@ pub fn parse_line(line: &str, format: TaggedFormat) -> Result<Vec<Token>, LinePr
             format!(", or choose input format {name}: the line looks like {looks}")
         });
         let hint = hint.unwrap_or_default();
-        let problem = format!("`{}` {fault}: write {form}{hint}", excerpt(token));
+        let problem = format!("`{}` {fault}: write word{separator}TAG{hint}", excerpt(token));
         return Err(LineProblem::new(line, token, problem));
     }
     Ok(tokens)
@@ -78,9 +82,10 @@ pub fn parse_line(line: &str, format: TaggedFormat) -> Result<Vec<Token>, LinePr
 /// Guesses the format of a line that is not in `format`; returns its name and a description.
 fn other_format(line: &str, format: TaggedFormat) -> Option<(&'static str, &'static str)> {
     let mut tokens = line.split(is_space).filter(|token| !token.is_empty());
-    let (separator, other, joined) = match format {
-        TaggedFormat::Slash => ('/', '_', ("underscore", "word_TAG")),
-        TaggedFormat::Underscore => ('_', '/', ("tagged", "word/TAG")),
+    let separator = format.separator();
+    let (other, joined) = match format {
+        TaggedFormat::Slash => ('_', ("underscore", "word_TAG")),
+        TaggedFormat::Underscore => ('/', ("tagged", "word/TAG")),
     };
     if line.trim_start().starts_with('(') && line.contains(' ') {
         Some(("penn", "brackets"))
@@ -105,30 +110,31 @@ fn other_format(line: &str, format: TaggedFormat) -> Option<(&'static str, &'sta
 /// # Errors
 /// When writing fails.
 pub fn write_line(tokens: &[Token], format: TaggedFormat, out: &mut impl Write) -> io::Result<()> {
+    let separator = format.separator();
     for (position, token) in tokens.iter().enumerate() {
         if position > 0 {
             out.write_all(b" ")?;
         }
-        write_field(&token.word, "_", out)?;
-        let separator = match format {
-            TaggedFormat::Slash => "/",
-            TaggedFormat::Underscore => "_",
-        };
-        out.write_all(separator.as_bytes())?;
-        write_field(&token.tag.replace(separator, "-"), "-", out)?;
+        let word = field(&token.word, is_space, "_");
+        let tag = token.tag.replace(separator, "-");
+        write!(out, "{word}{separator}{}", field(&tag, is_space, "-"))?;
     }
     out.write_all(b"\n")
 }
 
-/// Writes a word or tag, with `stand_in` in place of white space and of an empty text.
-fn write_field(text: &str, stand_in: &str, out: &mut impl Write) -> io::Result<()> {
+/// A word, a tag or another field as it is written, with `stand_in` in place of each bad character and of an empty text.
+pub(super) fn field<'a>(
+    text: &'a str,
+    is_bad: fn(char) -> bool,
+    stand_in: &'a str,
+) -> Cow<'a, str> {
     if text.is_empty() {
-        return out.write_all(stand_in.as_bytes());
+        Cow::Borrowed(stand_in)
+    } else if text.contains(is_bad) {
+        Cow::Owned(text.replace(is_bad, stand_in))
+    } else {
+        Cow::Borrowed(text)
     }
-    if text.contains(is_space) {
-        return out.write_all(text.replace(is_space, stand_in).as_bytes());
-    }
-    out.write_all(text.as_bytes())
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::io::{self, BufRead, Read};
 
 use super::input::Encoding;
 use crate::Error;
+use crate::text_file::read_some;
 
 /// How many bytes are requested at a time; fewer are used if a pipe has fewer ready.
 const CHUNK: usize = 64 * 1024;
@@ -165,17 +166,10 @@ impl<R: Read> TextWindow<R> {
         self.raw_end -= self.raw_start;
         self.raw_start = 0;
         // At most three bytes of an unfinished character are left, so there is always room.
-        loop {
-            match self.reader.read(&mut self.raw[self.raw_end..]) {
-                Ok(n) => {
-                    self.raw_end += n;
-                    self.at_end = n == 0;
-                    return Ok(());
-                }
-                Err(problem) if problem.kind() == io::ErrorKind::Interrupted => {}
-                Err(problem) => return Err(problem),
-            }
-        }
+        let read = read_some(&mut self.reader, &mut self.raw[self.raw_end..])?;
+        self.raw_end += read;
+        self.at_end = read == 0;
+        Ok(())
     }
 
     /// Decodes raw bytes into the window, up to the first invalid byte.

@@ -10,6 +10,7 @@ use super::input::Encoding;
 use super::penn::PennReader;
 use super::tiger_xml::TigerXmlReader;
 use crate::error::{Error, Result};
+use crate::text_file::read_some;
 use crate::tree::Tree;
 
 /// How many bytes are read at a time to recognize a format.
@@ -173,21 +174,22 @@ fn text_of(head: &[u8]) -> &[u8] {
 
 /// Reads up to the name of the first element, and returns it.
 fn first_element(head: &mut Vec<u8>, stream: &mut Stream) -> io::Result<String> {
-    let mut buffer = [0; LOOK];
     loop {
         if let Some(name) = element_name(head) {
             return Ok(name);
         }
-        if head.len() >= MAX_PROLOGUE {
+        if head.len() >= MAX_PROLOGUE || !extend(head, stream)? {
             return Ok(String::new());
         }
-        match stream.read(&mut buffer) {
-            Ok(0) => return Ok(String::new()),
-            Ok(n) => head.extend_from_slice(&buffer[..n]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
     }
+}
+
+/// Adds what a single read returns; returns `false` at the end of the stream.
+fn extend(head: &mut Vec<u8>, stream: &mut Stream) -> io::Result<bool> {
+    let mut buffer = [0; LOOK];
+    let read = read_some(stream, &mut buffer)?;
+    head.extend_from_slice(&buffer[..read]);
+    Ok(read > 0)
 }
 
 /// The name of the first element, if it is there; comments may contain elements, other declarations may not.
@@ -211,18 +213,11 @@ fn element_name(head: &[u8]) -> Option<String> {
 /// [`MAX_BLANK`] bytes.
 fn first_line(stream: &mut Stream) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    let mut buffer = [0; LOOK];
     loop {
         let text = head.trim_ascii_start();
         let is_enough = text.starts_with(b"(") || text.len() >= LOOK || text.contains(&b'\n');
-        if is_enough || head.len() >= MAX_BLANK {
+        if is_enough || head.len() >= MAX_BLANK || !extend(&mut head, stream)? {
             return Ok(head);
-        }
-        match stream.read(&mut buffer) {
-            Ok(0) => return Ok(head),
-            Ok(n) => head.extend_from_slice(&buffer[..n]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::command::{folder, model, model_with_tagger, parse, sample, srparse, text, transcript};
 
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 22] = [
     "train",
+    "mean",
     "parse",
     "tag",
     "serve",

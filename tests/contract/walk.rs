@@ -20,7 +20,7 @@ pub(crate) type Trees = fn(u64, usize) -> Vec<Tree>;
 /// Random trees without constituents that have a single child of their own label.
 pub(crate) fn collapsed_trees(seed: u64, n: usize) -> Vec<Tree> {
     let cleaning = Cleaning { collapse_unaries: true, ..Cleaning::none() };
-    random_trees(seed, n).into_iter().map(|tree| cleaning.apply(tree).tree).collect()
+    random_trees(seed, n).into_iter().map(|tree| cleaning.apply(tree)).collect()
 }
 
 /// Legal actions, checked as they are handed out.

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 /// The layers from the bottom up; modules of one line may use each other. Trees stand below symbols: a
 /// sentence in numbers is made of tokens, a tree knows of no numbers.
-const LAYERS: [&[&str]; 38] = [
+const LAYERS: [&[&str]; 39] = [
     &["error"],
+    &["by_kind"],
     &["hash"],
     &["escapes"],
     &["observer"],

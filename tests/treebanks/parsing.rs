@@ -17,7 +17,7 @@ fn trees_of(name: &str) -> Option<Vec<Tree>> {
 fn prepared(trees: Vec<Tree>, heads: &str) -> Vec<Tree> {
     let heads = HeadRules::named(heads).unwrap();
     let prepare = |tree| {
-        let mut tree = Cleaning::default().apply(tree).tree;
+        let mut tree = Cleaning::default().apply(tree);
         heads.apply(&mut tree);
         tree
     };

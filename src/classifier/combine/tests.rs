@@ -5,7 +5,7 @@ use super::stack::{Members, Stack};
 use super::two_stage::TwoStage;
 use super::vote::Vote;
 use super::*;
-use crate::classifier::decision_tree::C45;
+use crate::classifier::decision_tree::C45Params;
 use crate::classifier::maxent::{Maxent, MaxentParams};
 use crate::classifier::perceptron::{Perceptron, PerceptronParams};
 use crate::feature::{Indicators, Row, Templates};
@@ -116,7 +116,7 @@ fn every_combination_learns_its_lesson_and_never_wants_an_unseen_class() {
 }
 
 fn two_stages_of_trees() -> Box<dyn Learner> {
-    let tree = || Box::new(C45::default()) as Box<dyn Learner>;
+    let tree = || Box::new(C45Params::default()) as Box<dyn Learner>;
     let shifts = vec![true, false, false, false, false];
     Box::new(TwoStage { first: tree(), second: tree(), shifts })
 }

@@ -68,31 +68,24 @@ impl Default for C45Params {
     }
 }
 
-/// Learns a C4.5 decision tree.
-#[derive(Debug, Clone, Default)]
-pub struct C45 {
-    /// The settings.
-    pub params: C45Params,
-}
-
 impl LearnerParams for C45Params {
     fn learner(&self, _parts: &Parts) -> Result<Box<dyn Learner>> {
-        Ok(Box::new(C45 { params: self.clone() }))
+        Ok(Box::new(self.clone()))
     }
 }
 
-impl Learner for C45 {
+impl Learner for C45Params {
     fn scale(&self) -> ScoreScale {
         ScoreScale::LogProb
     }
 
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         let (codings, mut nodes) =
-            super::grow_tree(instances, self.params.min_word_count, &Choice(&self.params), fit)?;
-        if self.params.confidence < 1.0 {
-            prune::pessimistic(&mut nodes, self.params.confidence);
+            super::grow_tree(instances, self.min_word_count, &Choice(self), fit)?;
+        if self.confidence < 1.0 {
+            prune::pessimistic(&mut nodes, self.confidence);
         }
-        super::finish(instances, &codings, &nodes, self.params.backoff, fit)
+        super::finish(instances, &codings, &nodes, self.backoff, fit)
     }
 
     fn load(&self, sections: &Sections) -> Result<Box<dyn Classifier>> {

@@ -82,30 +82,22 @@ impl Default for CartParams {
     }
 }
 
-/// Learns a CART decision tree.
-#[derive(Debug, Clone, Default)]
-pub struct Cart {
-    /// The settings.
-    pub params: CartParams,
-}
-
 impl LearnerParams for CartParams {
     fn learner(&self, _parts: &Parts) -> Result<Box<dyn Learner>> {
-        Ok(Box::new(Cart { params: self.clone() }))
+        Ok(Box::new(self.clone()))
     }
 }
 
-impl Learner for Cart {
+impl Learner for CartParams {
     fn scale(&self) -> ScoreScale {
         ScoreScale::LogProb
     }
 
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
-        let choice = Choice { params: &self.params, seed: fit.seed };
-        let (codings, mut nodes) =
-            super::grow_tree(instances, self.params.min_word_count, &choice, fit)?;
-        prune::cost_complexity(&mut nodes, self.params.complexity);
-        super::finish(instances, &codings, &nodes, self.params.backoff, fit)
+        let choice = Choice { params: self, seed: fit.seed };
+        let (codings, mut nodes) = super::grow_tree(instances, self.min_word_count, &choice, fit)?;
+        prune::cost_complexity(&mut nodes, self.complexity);
+        super::finish(instances, &codings, &nodes, self.backoff, fit)
     }
 
     fn load(&self, sections: &Sections) -> Result<Box<dyn Classifier>> {

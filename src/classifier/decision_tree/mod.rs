@@ -21,8 +21,8 @@ mod table;
 mod tally;
 pub mod tree;
 
-pub use c45::{C45, C45Params};
-pub use cart::{Cart, CartParams};
+pub use c45::C45Params;
+pub use cart::CartParams;
 pub use tree::DecisionTree;
 
 use super::{Classifier, Fit, Instances};

@@ -56,20 +56,19 @@ fn bytes(tree: &dyn Classifier) -> Vec<Vec<u8>> {
     sections(tree).0.iter().map(|section| section.bytes.to_vec()).collect()
 }
 
-fn c45(branch: Branch, confidence: f64) -> C45 {
-    C45 { params: C45Params { branch, confidence, min_cases: 1, ..C45Params::default() } }
+fn c45(branch: Branch, confidence: f64) -> C45Params {
+    C45Params { branch, confidence, min_cases: 1, ..C45Params::default() }
 }
 
-fn cart(question: Question, impurity: Impurity) -> Cart {
-    let params = CartParams {
+fn cart(question: Question, impurity: Impurity) -> CartParams {
+    CartParams {
         question,
         impurity,
         min_leaf: 1,
         complexity: 0.0,
         sample: 0,
         ..CartParams::default()
-    };
-    Cart { params }
+    }
 }
 
 /// Every way of growing, without pruning.
@@ -153,7 +152,7 @@ fn distributions_back_off_to_those_above() {
     let cases: &[(&[u32], u16, usize)] = &[(&[2], 0, 6), (&[3], 1, 3), (&[3], 2, 1)];
     let mut three = instances(&[NOMINAL], cases);
     three = three.select(|at| Some(three.class(at)), 4);
-    let learner = C45 { params: C45Params { backoff: 2.0, ..c45(Branch::EachValue, 1.0).params } };
+    let learner = C45Params { backoff: 2.0, ..c45(Branch::EachValue, 1.0) };
     let tree = fit(&learner, &three);
     let close = |scores: Vec<f32>, expected: [f64; 4]| {
         for (score, p) in scores.into_iter().zip(expected) {
@@ -169,7 +168,7 @@ fn distributions_back_off_to_those_above() {
     close(scores(&*tree, &[3]), [1.2 / 6.0, (3.0 + 0.6) / 6.0, (1.0 + 0.2) / 6.0, 0.0]);
     // No branch: the root's own.
     close(scores(&*tree, &[9]), [0.6, 0.3, 0.1, 0.0]);
-    let plain = C45 { params: C45Params { backoff: 0.0, ..learner.params } };
+    let plain = C45Params { backoff: 0.0, ..learner };
     close(scores(&*fit(&plain, &three), &[2]), [1.0, 0.0, 0.0, 0.0]);
 }
 
@@ -181,8 +180,7 @@ fn rare_words_go_together() {
     cases.extend(rare.iter().map(|word| (&word[..], 2, 1)));
     for (kind, together) in [(WORDS, true), (NOMINAL, false)] {
         let instances = instances(&[kind], &cases);
-        let learner =
-            C45 { params: C45Params { min_word_count: 7, ..c45(Branch::EachValue, 1.0).params } };
+        let learner = C45Params { min_word_count: 7, ..c45(Branch::EachValue, 1.0) };
         let tree = fit(&learner, &instances);
         // A word that was never seen is rare too; another value stops at the root.
         assert_eq!(scores(&*tree, &[99]) == scores(&*tree, &[10]), together);
@@ -222,7 +220,7 @@ fn the_number_of_threads_changes_nothing() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
         pool.install(|| bytes(&*fit(learner, &instances)))
     };
-    let sampled = Cart { params: CartParams { sample: 500, ..CartParams::default() } };
+    let sampled = CartParams { sample: 500, ..CartParams::default() };
     for (name, learner) in
         all().into_iter().chain([("sampled", Box::new(sampled) as Box<dyn Learner>)])
     {
@@ -233,7 +231,7 @@ fn the_number_of_threads_changes_nothing() {
 #[test]
 fn samples_depend_on_the_seed() {
     let instances = random_instances(5000, 6);
-    let learner = Cart { params: CartParams { sample: 60, ..CartParams::default() } };
+    let learner = CartParams { sample: 60, ..CartParams::default() };
     let of_seed = |seed| bytes(&*learner.fit(&instances, &Fit::quiet(seed)).unwrap());
     assert!(of_seed(1) == of_seed(1) && of_seed(1) != of_seed(2));
 }
@@ -354,7 +352,7 @@ fn a_subset_is_the_purest_division() {
         &[(&[2], 0, 40), (&[3], 1, 30), (&[4], 1, 30), (&[5], 0, 40), (&[6], 2, 10)];
     let instances = instances(&[NOMINAL], cases);
     for impurity in [Impurity::Gini, Impurity::Entropy] {
-        let Cart { params } = cart(Question::Subset, impurity);
+        let params = cart(Question::Subset, impurity);
         let choice = cart::Choice { params: &params, seed: 1 };
         let Some((0, Test::Among { yes, no, .. })) = chosen(&choice, &instances) else {
             panic!("no test")

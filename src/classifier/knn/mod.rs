@@ -132,20 +132,13 @@ impl Default for KnnParams {
 /// How many rows [`Classifier::evidence`] gives.
 const NEIGHBOURS: usize = 10;
 
-/// Stores the training instances.
-#[derive(Debug, Clone)]
-pub struct Knn {
-    /// The settings.
-    pub params: KnnParams,
-}
-
 impl LearnerParams for KnnParams {
     fn learner(&self, _parts: &Parts) -> Result<Box<dyn Learner>> {
-        Ok(Box::new(Knn { params: self.clone() }))
+        Ok(Box::new(self.clone()))
     }
 }
 
-impl Learner for Knn {
+impl Learner for KnnParams {
     fn fit(&self, instances: &Instances, fit: &Fit<'_>) -> Result<Box<dyn Classifier>> {
         instances.check_single_values("memory-based learning")?;
         if instances.n_classes() >= usize::from(u16::MAX) {
@@ -153,14 +146,14 @@ impl Learner for Knn {
         }
         let counts = Counts::of_columns(instances);
         fit.step(0.3, "counted the values of every column");
-        let chosen = columns::choose(&self.params, instances, &counts)?;
+        let chosen = columns::choose(self, instances, &counts)?;
         drop(counts);
         fit.step(0.5, "weighted the columns");
-        let values = Values::new(&chosen, &self.params, instances.n_classes());
+        let values = Values::new(&chosen, self, instances.n_classes());
         fit.unless_stopped()?;
         let sorted = Sorted::of(&chosen, instances);
         fit.step(0.8, "sorted the rows");
-        let index = if self.params.one_hot {
+        let index = if self.one_hot {
             Index::Flat(Flat::new(&sorted, &values))
         } else {
             Index::Tree(Tree::grow(&sorted)?)
@@ -171,13 +164,13 @@ impl Learner for Knn {
             Index::Flat(flat) => flat.n_numbers(),
         };
         let report = format!("{} distinct rows, {} MB", sorted.n_rows(), numbers / 500_000);
-        let model = KnnModel::new(&self.params, values, index, votes);
+        let model = KnnModel::new(self, values, index, votes);
         fit.step(1.0, &report);
         Ok(Box::new(model))
     }
 
     fn load(&self, sections: &Sections) -> Result<Box<dyn Classifier>> {
-        Ok(Box::new(KnnModel::load(&self.params, sections)?))
+        Ok(Box::new(KnnModel::load(self, sections)?))
     }
 }
 

@@ -37,8 +37,7 @@ fn drawn(n: usize, seed: u64) -> Vec<(Vec<u32>, u16)> {
 
 fn fitted(params: &KnnParams, rows: &[(Vec<u32>, u16)], n_classes: usize) -> KnnModel {
     let mut sections = Sections::default();
-    let learner = Knn { params: params.clone() };
-    let model = learner.fit(&instances(rows, n_classes), &Fit::quiet(1)).unwrap();
+    let model = params.fit(&instances(rows, n_classes), &Fit::quiet(1)).unwrap();
     model.store(&mut sections);
     KnnModel::load(params, &sections).unwrap()
 }
@@ -389,7 +388,7 @@ fn the_model_is_the_same_with_one_thread_and_with_four() {
     let bytes = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let mut sections = Sections::default();
-        let learner = Knn { params: KnnParams::default() };
+        let learner = KnnParams::default();
         let model = pool.install(|| learner.fit(&rows, &Fit::quiet(1)).unwrap());
         model.store(&mut sections);
         sections.0.iter().map(|section| section.bytes.to_vec()).collect::<Vec<_>>()
@@ -432,7 +431,6 @@ fn broken_models_do_no_harm() {
 #[test]
 fn sets_are_refused() {
     let sets = Instances::new(columns(1, ColumnKind::Set), 2);
-    let learner = Knn { params: KnnParams::default() };
-    let Err(error) = learner.fit(&sets, &Fit::quiet(1)) else { panic!("took sets") };
+    let Err(error) = KnnParams::default().fit(&sets, &Fit::quiet(1)) else { panic!("took sets") };
     assert!(error.to_string().contains("drop `.kids`"), "{error}");
 }

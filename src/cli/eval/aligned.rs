@@ -95,7 +95,7 @@ fn read(
     strip: &Cleaning,
 ) -> anyhow::Result<Vec<Tree>> {
     let inputs = inputs(&[path.to_path_buf()], args.verbosity.quiet)?;
-    let mut trees = Trees::new(inputs, &args.scoring.options());
+    let mut trees = Trees::new(inputs, &args.scoring.encoding.options());
     let mut kept = Vec::new();
     while let Some(tree) = trees.next().transpose()? {
         kept.extend(strip.strip(ids::without_id(tree)));

@@ -37,18 +37,18 @@ pub struct TransformerParams {
     /// The number of layers, from the lowest; 0 for all.
     #[schemars(range(min = 0, max = 128))]
     pub layers: u32,
-    /// What the learning rate of the encoder is multiplied by; 0 for an encoder that training does not change.
+    /// The factor on the encoder's learning rate; 0 freezes the encoder.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub rate: f32,
-    /// What the learning rate of each layer below the highest one is multiplied by once more, and at last that of the
+    /// The factor by which the learning rate falls from each layer to the one below, and from the lowest layer to the
     /// embeddings.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub layer_decay: f32,
     /// The dropout rate of the encoder.
     #[schemars(extend("exclusiveMaximum" = 1.0), range(min = 0.0))]
     pub dropout: f32,
-    /// If not 0, only the first pieces of the encoder, so many, and those of training words are kept; other words are
-    /// spelled with smaller pieces.
+    /// If not 0, only this many of the encoder's pieces, the first ones, and those of training words are kept; other
+    /// words are spelled with smaller pieces.
     #[schemars(range(min = 0, max = 10_000_000))]
     pub pieces: u32,
     /// The bits of the embeddings of pieces in a model.

@@ -67,7 +67,7 @@ impl Report<'_> {
     pub fn json(&self, out: &mut impl Write) -> io::Result<()> {
         let Comparison { sentences, scores, p, f1_interval, better } = *self.comparison;
         let system = |at: usize| System {
-            scores: scores[at].into(),
+            scores: scores[at],
             failures: self.failures[at],
             better: better[at],
         };
@@ -79,8 +79,8 @@ impl Report<'_> {
             a: system(0),
             b: system(1),
             equal: self.comparison.equal(),
-            difference: self.comparison.difference().into(),
-            p: p.into(),
+            difference: self.comparison.difference(),
+            p,
             f1_interval,
             shuffles: self.settings.shuffles,
             resamples: self.settings.resamples,
@@ -105,8 +105,8 @@ struct Document<'a> {
     a: System,
     b: System,
     equal: u64,
-    difference: Scores,
-    p: Scores,
+    difference: Measures,
+    p: Measures,
     f1_interval: [f64; 2],
     shuffles: u64,
     resamples: u64,
@@ -116,20 +116,7 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct System {
     #[serde(flatten)]
-    scores: Scores,
+    scores: Measures,
     failures: u64,
     better: u64,
-}
-
-#[derive(Serialize)]
-struct Scores {
-    precision: f64,
-    recall: f64,
-    f1: f64,
-}
-
-impl From<Measures> for Scores {
-    fn from(Measures { precision, recall, f1 }: Measures) -> Self {
-        Self { precision, recall, f1 }
-    }
 }

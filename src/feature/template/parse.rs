@@ -2,7 +2,7 @@
 
 use super::super::ColumnKind;
 use super::{Address, Anchor, Field, Group, MAX_STEPS, Path, PathStep, Question};
-use crate::error::did_you_mean;
+use crate::error::choices;
 
 const GROUPS: [(&str, Group); 8] = [
     ("kids", Group::Kids),
@@ -131,10 +131,9 @@ fn parse_field(body: &str) -> Result<Question, String> {
     let field =
         FIELDS.iter().find(|(known, _)| *known == name).map(|&(_, field)| field).ok_or_else(
             || {
-                let known = || FIELDS.iter().map(|&(known, _)| known);
-                let hint = did_you_mean(name, known());
-                let known = known().collect::<Vec<_>>().join(", ");
-                format!("unknown field `{name}` in `{body}`: {hint}the fields are {known}")
+                let known = FIELDS.iter().map(|&(known, _)| known);
+                let choices = choices(name, "the fields are", known);
+                format!("unknown field `{name}` in `{body}`: {choices}")
             },
         )?;
     let group =

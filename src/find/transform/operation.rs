@@ -4,7 +4,7 @@ use compact_str::CompactString;
 use fancy_regex::Regex;
 
 use super::super::scanner::Scanner;
-use crate::error::{Result, did_you_mean};
+use crate::error::{Result, choices, did_you_mean};
 
 /// A change of a tree. Nodes are given by their names.
 #[derive(Debug, Clone)]
@@ -136,9 +136,8 @@ impl Reader<'_, '_> {
                 Operation::Adjoin(tree, self.node()?)
             }
             other => {
-                let hint = did_you_mean(other, NAMES);
-                let known = NAMES.join(", ");
-                let problem = format!("no operation `{other}`: {hint}there are {known}");
+                let choices = choices(other, "there are", NAMES);
+                let problem = format!("no operation `{other}`: {choices}");
                 return Err(self.scanner.error_at(start, problem));
             }
         })

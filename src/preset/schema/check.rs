@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Node;
-use crate::error::{Error, Result, did_you_mean};
+use crate::error::{Error, Result, choices, did_you_mean};
 
 /// Checks a preset, as JSON.
 ///
@@ -128,12 +128,9 @@ fn table(node: Node, found: &Map<String, Value>, path: &str) -> Result<()> {
     for (key, inner) in found {
         let path = join(path, key);
         let Some((_, node)) = node.properties().find(|(known, _)| known == key) else {
-            let known: Vec<&str> = node.properties().map(|(key, _)| key).collect();
-            let hint = did_you_mean(key, known.iter().copied());
-            return fail(
-                &path,
-                format!("no such key; {hint}the keys here are {}", known.join(", ")),
-            );
+            let known = node.properties().map(|(key, _)| key);
+            let choices = choices(key, "the keys here are", known);
+            return fail(&path, format!("no such key; {choices}"));
         };
         if node.text("const").is_none() {
             value(node, inner, &path)?;

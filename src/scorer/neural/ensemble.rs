@@ -1,4 +1,4 @@
-//! Several networks that decide together: the mean of their log-probabilities, and a vote on tags.
+//! Ensembles of networks: the mean of their log-probabilities, and a vote on tags.
 
 use super::normalize;
 use crate::classifier::ScoreScale;
@@ -6,7 +6,7 @@ use crate::scorer::{Configuration, Memory, Reading, Scorer};
 use crate::symbols::{Sentence, UNKNOWN};
 use crate::transition::Action;
 
-/// Scorers of log-probabilities that decide together.
+/// An ensemble of scorers of log-probabilities.
 pub struct Ensemble {
     members: Vec<Box<dyn Scorer>>,
 }

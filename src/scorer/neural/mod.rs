@@ -10,7 +10,7 @@
 //!   of a batch are encoded together; for parsing, weights have 8 bits.
 //! - [`stack_lstm`]: decisions from the whole stack, buffer and history, as published. In training, its computations are
 //!   recorded on a tape, one for each sentence; for parsing, weights have 8 bits too.
-//! - [`ensemble`]: several networks that decide together.
+//! - [`ensemble`]: several networks, whose log-probabilities are averaged.
 
 pub mod ensemble;
 pub mod learner;

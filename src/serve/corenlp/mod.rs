@@ -21,7 +21,7 @@ use super::pool::Share;
 use super::reply::{JSON, Refusal, Reply};
 use super::task::{Answer, Asked, Render};
 use super::{Shared, query};
-use crate::error::{Error, Result, did_you_mean};
+use crate::error::{Error, Result, choices};
 use crate::parse_request::json_request::too_long;
 use crate::parser::{Parser, ParserWorker};
 use crate::tree::Tree;
@@ -56,7 +56,7 @@ pub(super) async fn annotate(
     shared: &Arc<Shared>,
     head: &Parts,
     body: Incoming,
-) -> std::result::Result<Reply, Refusal> {
+) -> Result<Reply, Refusal> {
     let Checked { properties, model } = checked(shared, head)?;
     let (annotations, missing) = annotations(&properties)?;
     if annotations.pos && !shared.models[model].parser.has_tagger() {
@@ -79,7 +79,7 @@ struct Checked {
     model: usize,
 }
 
-fn checked(shared: &Shared, head: &Parts) -> std::result::Result<Checked, Refusal> {
+fn checked(shared: &Shared, head: &Parts) -> Result<Checked, Refusal> {
     let properties =
         Properties::of_query(head.uri.query().unwrap_or_default()).map_err(Refusal::bad)?;
     let format = properties.get("outputFormat").unwrap_or("json");
@@ -111,7 +111,7 @@ async fn read_document(
     body: Incoming,
     properties: &Properties,
     model: usize,
-) -> std::result::Result<Received, Refusal> {
+) -> Result<Received, Refusal> {
     let is_form = media_type(head)? == "application/x-www-form-urlencoded";
     let (body, share) = body::read(shared, body).await?;
     let is_long = body.len() > LONG;
@@ -136,9 +136,7 @@ struct Annotations {
 }
 
 /// The annotators asked for, and those that are not computed; all that are, if none are named.
-fn annotations(
-    properties: &Properties,
-) -> std::result::Result<(Annotations, Vec<&'static str>), Refusal> {
+fn annotations(properties: &Properties) -> Result<(Annotations, Vec<&'static str>), Refusal> {
     let Some(names) = properties.get("annotators") else {
         return Ok((
             Annotations { pos: true, lemma: true, parse: true, dependencies: true },
@@ -157,11 +155,8 @@ fn annotations(
             _ => match OTHERS.iter().find(|other| **other == name) {
                 Some(other) => missing.push(*other),
                 None => {
-                    let nearest = did_you_mean(name, COMPUTED);
-                    let known = COMPUTED.join(", ");
-                    let problem =
-                        format!("`{name}` is no annotator: {nearest}this server has {known}");
-                    return Err(Refusal::bad(problem));
+                    let choices = choices(name, "this server has", COMPUTED);
+                    return Err(Refusal::bad(format!("`{name}` is no annotator: {choices}")));
                 }
             },
         }
@@ -200,7 +195,7 @@ const LANGUAGES: [(&str, &str); 8] = [
 ];
 
 /// The model of the property `model`, or the one whose name is the language; the first if neither is given.
-fn model(shared: &Shared, properties: &Properties) -> std::result::Result<usize, Refusal> {
+fn model(shared: &Shared, properties: &Properties) -> Result<usize, Refusal> {
     if let Some(name) = properties.get("model") {
         return named_model(shared, Some(name));
     }

@@ -27,7 +27,7 @@ pub(in crate::serve) async fn tregex(
     shared: &Arc<Shared>,
     head: &Parts,
     body: Incoming,
-) -> std::result::Result<Reply, Refusal> {
+) -> Result<Reply, Refusal> {
     let Checked { properties, model } = checked(shared, head)?;
     let pairs = query::pairs(head.uri.query().unwrap_or_default());
     let pattern = pairs.into_iter().find(|(name, _)| name == "pattern").map(|(_, value)| value);

@@ -10,7 +10,7 @@ use std::path::Path;
 use self::epochs::NeuralEpochs;
 use super::epochs::{Epochs, Progress};
 use super::online::oracles;
-use super::session::{check_explores, dev_line};
+use super::session::check_explores;
 use super::{Session, Trained};
 use crate::encoder::PretrainedTable;
 use crate::error::{Error, Result};
@@ -90,9 +90,7 @@ fn ensemble(run: &Run<'_>, progress: &Progress<'_>) -> Result<Trained> {
         let scorer = params.load(session.components, &all.sections)?;
         all.dev = session.score_dev(&*scorer);
     }
-    if let Some(dev) = &all.dev {
-        session.log(&format!("all networks: {}", dev_line(dev)));
-    }
+    session.log_dev("all networks: ", all.dev.as_ref());
     Ok(all)
 }
 

@@ -1,7 +1,7 @@
 //! The reader of head-rule tables; the format is described at [`super`].
 
 use super::{Clause, HeadRules, Names, Side, basic};
-use crate::error::{Error, Place, Result, did_you_mean};
+use crate::error::{Error, Place, Result, choices};
 
 const SETTINGS: [&str; 3] = ["@default", "@punctuation", "@coordination"];
 const DIRECTIONS: [&str; 4] = ["left", "right", "leftdis", "rightdis"];
@@ -216,8 +216,7 @@ impl Reader {
 
     /// An unknown word of one of the closed lists.
     fn unknown(&self, column: u64, word: &str, what: &str, known: &[&'static str]) -> Error {
-        let hint = did_you_mean(word, known.iter().copied());
-        let known = known.join(", ");
-        self.error(column, format!("`{word}` is not a {what}: {hint}there are {known}"))
+        let choices = choices(word, "there are", known.iter().copied());
+        self.error(column, format!("`{word}` is not a {what}: {choices}"))
     }
 }

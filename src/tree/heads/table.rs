@@ -1,6 +1,6 @@
 //! Head rules over numbers, for parsers, which find heads while they build constituents.
 
-use super::{Clause, HeadRules, Side, basic};
+use super::{Clause, HeadRules, Side, basic, choose};
 
 /// The rules for a fixed list of parent labels and of child categories, both by position.
 #[derive(Debug, Clone)]
@@ -37,9 +37,7 @@ impl HeadRules {
         let categories: Vec<&str> = categories.into_iter().map(basic).collect();
         let rule = |label: &str| self.labels.most_exact(basic(label));
         let numbered = |clause: &Clause| {
-            let priority = |category: &&str| {
-                self.priority(clause, category).map_or(NOT_TAKEN, |priority| priority as u32)
-            };
+            let priority = |category: &&str| self.priority(clause, category).unwrap_or(NOT_TAKEN);
             let priorities = categories.iter().map(priority).collect();
             NumberedClause { side: clause.side, any: clause.any, priorities }
         };
@@ -61,45 +59,15 @@ impl HeadTable {
         if n < 2 {
             return 0;
         }
-        let mut side = self.default;
-        for &clause in self.parents[parent].map_or(&[][..], |rule| &self.rules[rule]) {
-            let clause = &self.clauses[clause];
-            side = clause.side;
-            if let Some(head) = clause.search(n, &category) {
-                return self.before_conjunction(head, &category);
-            }
-        }
-        let solid = |&i: &usize| !self.punctuation[category(i)];
-        let head = match side {
-            Side::Left => (0..n).find(solid).unwrap_or(0),
-            Side::Right => (0..n).rev().find(solid).unwrap_or(n - 1),
-        };
-        self.before_conjunction(head, &category)
-    }
-
-    fn before_conjunction(&self, head: usize, category: &impl Fn(usize) -> usize) -> usize {
-        if head < 2 || !self.coordination[category(head - 1)] {
-            return head;
-        }
-        (0..head - 1).rev().find(|&i| !self.punctuation[category(i)]).unwrap_or(head)
-    }
-}
-
-impl NumberedClause {
-    /// The child with the lowest priority number; among equals the first from the clause's side.
-    fn search(&self, n: usize, category: &impl Fn(usize) -> usize) -> Option<usize> {
-        let mut best = (NOT_TAKEN, 0);
-        for i in 0..n {
-            let child = if self.side == Side::Left { i } else { n - 1 - i };
-            let priority = self.priorities[category(child)];
-            if priority < best.0 {
-                best = (priority, child);
-                if self.any {
-                    break;
-                }
-            }
-        }
-        (best.0 < NOT_TAKEN).then_some(best.1)
+        let category = &category;
+        let rule = self.parents[parent].map_or(&[][..], |rule| &self.rules[rule]);
+        let clauses = rule.iter().map(|&clause| {
+            let NumberedClause { side, any, priorities } = &self.clauses[clause];
+            let priority = move |i: usize| Some(priorities[category(i)]).filter(|&p| p < NOT_TAKEN);
+            (*side, *any, priority)
+        });
+        let is_conjunction = |i: usize| self.coordination[category(i)];
+        choose(n, self.default, clauses, |i| self.punctuation[category(i)], is_conjunction)
     }
 }
 

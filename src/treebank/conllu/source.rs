@@ -6,6 +6,7 @@ use std::io::{self, Write};
 
 use super::super::penn::{escape, is_space};
 use super::super::sentence_id::SentenceId;
+use super::super::tagged::field;
 use crate::tree::{Token, Tree, Visit};
 
 const UPOS: usize = 3;
@@ -76,7 +77,7 @@ impl Source {
             let head = heads.get(position).copied().unwrap_or(0);
             columns[HEAD] = Cow::Owned(head.to_string());
             let relation = relations.get(position).map_or("_", AsRef::as_ref);
-            columns[DEPREL] = Cow::Owned(field(relation));
+            columns[DEPREL] = Cow::Owned(field(relation, is_space, "_").into_owned());
             let constituent = constituents.get(position).map_or("", String::as_str);
             columns[MISC] = Cow::Owned(with_constituent(&columns[MISC], constituent));
         })
@@ -117,12 +118,8 @@ impl Source {
 fn retag(columns: &mut [Cow<'_, str>], token: Option<&Token>) {
     let read = if columns[XPOS] == "_" { &columns[UPOS] } else { &columns[XPOS] };
     if let Some(token) = token.filter(|token| token.tag != read.as_ref()) {
-        columns[XPOS] = Cow::Owned(field(&token.tag));
+        columns[XPOS] = Cow::Owned(field(&token.tag, is_space, "_").into_owned());
     }
-}
-
-fn field(text: &str) -> String {
-    if text.is_empty() { "_".to_owned() } else { text.replace(is_space, "_") }
 }
 
 /// The column MISC with other constituents.
