@@ -1,6 +1,6 @@
 //! Data that do not belong together, and files of another kind than is read: a message says so, and what to do.
 
-use crate::command::{folder, srparse, text};
+use crate::command::{folder, model, srparse, text};
 use tempfile::TempDir;
 
 /// The exit status, standard output and what was said.
@@ -42,4 +42,73 @@ fn parses_of_other_sentences_are_a_warning() {
     }
     let (_, _, said) = run(&folder, &["eval", "gold", "half"]);
     assert!(!said.contains("WARNING"), "{said}");
+}
+
+const CONLLU: &[u8] = b"# text = a\n1\ta\t_\tX\t_\t_\t0\troot\t_\t_\n\n";
+const TREE: &[u8] = b"(TOP (NP (NN a)))\n";
+
+/// What a command that fails says; its arguments are separated by spaces.
+fn refused(folder: &TempDir, command: &str) -> String {
+    let (status, _, said) = run(folder, &command.split(' ').collect::<Vec<_>>());
+    assert_eq!(status, 2, "{command}: {said}");
+    said
+}
+
+#[test]
+fn columns_and_models_are_no_trees() {
+    let model = std::fs::read(model()).unwrap();
+    let folder = folder(&[("x.conllu", CONLLU), ("a.mrg", TREE), ("m.srm", &model)]);
+    let says = "which has no constituency trees: give a treebank, or parse";
+    for (file, kind, advice) in [
+        ("x.conllu", "CoNLL-U", "its sentences first: srparse parse --input conllu"),
+        ("m.srm", "a model file", "sentences with it first: srparse parse --model FILE"),
+    ] {
+        for command in [
+            "tree",
+            "find NP",
+            "train --model n.srm --train",
+            "train --model n.srm --train a.mrg --dev",
+            "eval a.mrg",
+            "diff a.mrg",
+            "compare a.mrg a.mrg",
+            "split -o parts --share a=50",
+        ] {
+            let said = refused(&folder, &format!("{command} {file}"));
+            let error = format!("error: {file}: this looks like {kind}, {says} {advice}\n");
+            assert!(said.ends_with(&error), "{command}: {said}");
+        }
+    }
+}
+
+#[test]
+fn raw_text_and_trees_are_told_apart_by_an_option() {
+    let files = [("a.txt", &b"The dog barks.\n"[..]), ("x.conllu", CONLLU), ("a.mrg", TREE)];
+    let folder = folder(&files);
+    for command in ["find NP", "complexity"] {
+        let said = refused(&folder, &format!("{command} a.txt"));
+        assert!(said.contains("a.txt:1:1: `The` is outside of any tree"), "{said}");
+        assert!(said.contains("add --text to `find` or `complexity`"), "{said}");
+        for (file, says) in [
+            ("a.mrg", "trees in brackets: omit --text"),
+            ("x.conllu", "CoNLL-U: parse it first: srparse parse --input conllu"),
+        ] {
+            for threads in ["1", "2"] {
+                let options = format!("--text --model english-fast -j {threads}");
+                let said = refused(&folder, &format!("{command} {options} {file}"));
+                assert_eq!(said, format!("error: {file}: this looks like {says}\n"), "{command}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_in_the_place_of_a_pattern_is_recognized() {
+    let folder = folder(&[("a.mrg", TREE), ("NP", TREE)]);
+    for command in ["find a.mrg", "find a.mrg NP", "find ./NP a.mrg"] {
+        let file = command.split(' ').nth(1).unwrap();
+        let says = "this is a file, and the pattern comes first, as in: srparse find NP";
+        assert_eq!(refused(&folder, command), format!("error: {file}: {says} {file}\n"));
+    }
+    // A label may be the name of a file too.
+    assert_eq!(run(&folder, &["find", "-c", "NP", "a.mrg"]), (0, "1\n".to_owned(), String::new()));
 }
