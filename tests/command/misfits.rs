@@ -112,3 +112,39 @@ fn a_file_in_the_place_of_a_pattern_is_recognized() {
     // A label may be the name of a file too.
     assert_eq!(run(&folder, &["find", "-c", "NP", "a.mrg"]), (0, "1\n".to_owned(), String::new()));
 }
+
+#[test]
+fn development_trees_of_another_treebank_are_a_warning() {
+    let tree = "(TOP (S (NP (DT the) (NN dog)) (VP (VBZ barks))))\n".repeat(12);
+    let other_labels = tree.replace("NP", "np").replace("VP", "vp").replace("(S", "(s");
+    let other = "(TOP (smain (np (det de) (noun hond)) (verb blaft)))\n";
+    let files = [("a.mrg", &*tree), ("labels.mrg", &*other_labels), ("other.mrg", other)];
+    let folder = folder(&files.map(|(name, content)| (name, content.as_bytes())));
+    let train = |options: &[&str]| {
+        let train = ["train", "--set", "epochs=1", "--model", "m.srm", "--train", "a.mrg", "--dev"];
+        let (status, _, said) = run(&folder, &[&train[..], options].concat());
+        assert_eq!(status, 0, "{said}");
+        said
+    };
+    for (dev, says) in [
+        ("labels.mrg", "no label of the training trees, "),
+        ("other.mrg", "no tag of the training trees, "),
+    ] {
+        let said = train(&[dev]);
+        assert!(said.contains(&format!("WARNING: the development trees have {says}")), "{said}");
+        assert_eq!(said.matches("WARNING").count(), 1, "{said}");
+    }
+    assert!(
+        train(&["other.mrg"]).contains(". Development: det, noun, verb; training: DT, NN, VBZ\n")
+    );
+    for options in [&["a.mrg"][..], &["other.mrg", "a.mrg"], &["other.mrg", "-q"]] {
+        assert!(!train(options).contains("WARNING"), "{options:?}");
+    }
+    // A page about a model has the same doubts.
+    let (status, page, said) = run(&folder, &["report", "--model", "m.srm", "other.mrg"]);
+    assert!(status == 0 && page.starts_with("<!doctype html>"), "{said}");
+    let warning = "WARNING: the tags of 3 of 3 words are unknown to the model, ";
+    assert!(said.contains(warning) && said.contains("Give trees of the treebank that"), "{said}");
+    let (_, _, said) = run(&folder, &["report", "--model", "m.srm", "a.mrg"]);
+    assert!(!said.contains("unknown"), "{said}");
+}
