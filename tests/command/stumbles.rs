@@ -70,7 +70,10 @@ fn a_file_without_tags_names_the_option_it_needs() {
     command.write_stdin("The dog barks.\n");
     let (_, lines, said) = run(command);
     assert_eq!(lines, ["(())"]);
-    assert!(said.contains("choose input format text: the line looks like raw text"), "{said}");
+    assert!(
+        said.contains("choose the format with --input text: the line looks like raw text"),
+        "{said}"
+    );
 }
 
 #[test]
