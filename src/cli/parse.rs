@@ -19,6 +19,7 @@ use super::stream::{self, Processor, Rendered, StreamArgs, Totals, Work};
 use super::unseen::UnseenNotes;
 use super::{listed, page};
 use crate::decode::Method;
+use crate::error::counted;
 use crate::model::Model;
 use crate::parse_request::ParseRequest;
 use crate::parser::{NbestRequest, Parse, Parser, ParserWorker};
@@ -362,8 +363,9 @@ fn report(args: &ParseArgs, totals: &Totals<u64>, start: Instant) {
         let seconds = start.elapsed().as_secs_f64();
         let rate = *sentences as f64 / seconds.max(1e-9);
         say!(
-            "parsed {sentences} sentences ({words} words) in {seconds:.2} s, {rate:.0} sentences/s; \
-             {partial} partial, {unreadable} unreadable"
+            "parsed {} ({}) in {seconds:.2} s, {rate:.0} sentences/s; {partial} partial, {unreadable} unreadable",
+            counted(*sentences, "sentence"),
+            counted(*words, "word")
         );
     }
 }

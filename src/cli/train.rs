@@ -336,7 +336,7 @@ fn check_options(args: &TrainArgs, trainer: &Trainer<'_>) -> anyhow::Result<()> 
         "--teacher: only networks learn from other models: use a preset with learner.kind = \"neural\", such as \
          `accurate`, or give the teacher's parses with --silver"
     );
-    Ok(())
+    Ok(trainer.check_encoder()?)
 }
 
 fn share(text: &str) -> Result<f64, String> {

@@ -195,4 +195,8 @@ fn too_many_folds_are_refused() {
         assert_eq!(status, 2, "{options:?}");
         assert!(said.contains(says), "{said}");
     }
+    let one = ["crossval", "--folds", "2", "--by", "file", "--train", "a.psd"];
+    let (status, _, said) = run(folder.path(), &one);
+    assert_eq!(status, 2);
+    assert!(said.contains("only 1 document: give more files, or change or omit --by\n"), "{said}");
 }

@@ -92,6 +92,8 @@ fn a_sentence_or_a_format_in_place_of_an_option_is_recognized() {
     ] {
         let (status, _, said) = run(srparse(&arguments));
         assert!(status == 2 && said.contains(says), "{said}");
+        // No usage of another option that is spelled alike.
+        assert!(!said.contains("--set"), "{said}");
     }
     let (_, _, said) = run(srparse(&["eval", "--text", "a", "b"]));
     assert!(!said.contains("--input"), "{said}");
