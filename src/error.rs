@@ -37,6 +37,14 @@ pub enum Error {
         /// The format that it looks like.
         found: InputKind,
     },
+    /// An input in a format without trees where trees are expected.
+    #[error("{input}: this looks like {found}, which has no constituency trees: {}", with_trees(*found))]
+    NoTrees {
+        /// The name of the input.
+        input: String,
+        /// The format that it looks like.
+        found: InputKind,
+    },
     /// A file that cannot be opened, read or written.
     #[error("{}: {}", path.display(), with_advice(cause))]
     Io {
@@ -131,6 +139,16 @@ impl fmt::Display for InputKind {
             Self::Text => "raw text",
             Self::Tokens => "words without tags",
         })
+    }
+}
+
+/// How to come by trees where an input has none.
+fn with_trees(found: InputKind) -> &'static str {
+    match found {
+        InputKind::Model => {
+            "give a treebank, or parse sentences with it first: srparse parse --model FILE"
+        }
+        _ => "give a treebank, or parse its sentences first: srparse parse --input conllu",
     }
 }
 

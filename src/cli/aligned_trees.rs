@@ -8,6 +8,7 @@ use super::inputs::inputs;
 use super::options::note_terminal;
 use super::reading_bar::ReadingBar;
 use crate::error::Place;
+use crate::eval::Evaluation;
 use crate::tree::{OTHER_ROOTS, Tree};
 use crate::treebank::{ByteCounter, Cleaning, ReadOptions, Trees, ids};
 
@@ -138,6 +139,27 @@ impl AlignedTrees {
                 say!("{}: trees left out because they have no words: {}", side.name, side.left_out);
             }
             side.report_roots();
+        }
+    }
+
+    /// Warns, unless `--quiet` is given, if most trees of a parser have other words than gold; there is an evaluation of
+    /// each parser, in the order of the files.
+    pub(super) fn warn_of_other_words<'e>(
+        &self,
+        evaluations: impl IntoIterator<Item = &'e Evaluation>,
+    ) {
+        let other: Vec<String> = (self.sides[1..].iter().zip(evaluations))
+            .map(|(side, evaluation)| (side.name, evaluation.all.errors, evaluation.all.sentences))
+            .filter(|&(_, errors, sentences)| 2 * errors > sentences)
+            .map(|(name, errors, sentences)| format!("{errors} of {sentences} {name} trees"))
+            .collect();
+        if !other.is_empty() && !self.quiet {
+            say!(
+                "WARNING: {} have other words than gold, so the scores say little: give parses of the same sentences in \
+                 the same order; clean the gold trees as those that the parser was trained on, with --treebank or --set; \
+                 for parses of raw text use `srparse eval --align`",
+                other.join(" and ")
+            );
         }
     }
 

@@ -185,8 +185,9 @@ fn read(
             statuses.to_vec()
         });
     }
-    let (_, sentences, failures) = scores.choose(args.verbosity.quiet);
+    let (systems, sentences, failures) = scores.choose(args.verbosity.quiet);
     args.report(&sides, sentences.len() as u64, &failures)?;
+    sides.warn_of_other_words(&systems);
     filter.check(&sentences)?;
     Ok((sentences, failures))
 }

@@ -130,11 +130,16 @@ impl Bank {
         }
         let units = args.units.units(&entries)?;
         let n_folds = usize::from(args.folds);
+        let unit = if units.len() == entries.len() { "tree" } else { "document" };
         ensure!(
             units.len() >= n_folds,
-            "--folds {n_folds}: the treebank has only {} {}: give fewer folds",
-            units.len(),
-            if units.len() == entries.len() { "trees" } else { "documents" }
+            "--folds {n_folds}: the treebank has only {}: {}",
+            counted(units.len() as u64, unit),
+            if units.len() > 1 {
+                "give fewer folds"
+            } else {
+                "give more files, or change or omit --by"
+            }
         );
         let mut folds = vec![Vec::new(); n_folds];
         let parts = partition::divide(&units, &vec![100.0 / f64::from(args.folds); n_folds]);
@@ -145,7 +150,8 @@ impl Bank {
         folds.iter_mut().for_each(|fold| fold.sort_unstable());
         ensure!(
             folds.iter().all(|fold| !fold.is_empty()),
-            "--folds {n_folds}: the documents are too unequal, so that a fold is empty: give fewer folds"
+            "--folds {n_folds}: the documents are too unequal, so that a fold is empty: give fewer folds, or change or \
+             omit --by"
         );
         Ok(Self { entries, folds, cleaning: cleaning.clone() })
     }

@@ -19,6 +19,7 @@ use super::page;
 use super::page::trees::TreesPage;
 use super::sentences::{Sentence, SentenceArgs, SentenceProcessor};
 use crate::find::{HEADS, Pattern, Searcher};
+use crate::text_file;
 use crate::tree::heads::HeadRules;
 use count::Tally;
 
@@ -126,7 +127,7 @@ const MAX_BYTES: usize = 1 << 28;
 /// # Errors
 /// When the pattern or an option is invalid, an input cannot be read, or the output cannot be written.
 pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
-    let (text, files) = args.pattern_and_files();
+    let (text, files) = args.pattern_and_files()?;
     let pattern = compiled(&text)?;
     if !args.source.verbosity.quiet {
         pattern.warnings().iter().for_each(|warning| say!("note: {warning}"));
@@ -178,7 +179,10 @@ pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
 
 impl FindArgs {
     /// The pattern and the files: with `--label`, the first argument is a file.
-    fn pattern_and_files(&self) -> (String, Vec<PathBuf>) {
+    ///
+    /// # Errors
+    /// When a file is in the place of the pattern.
+    fn pattern_and_files(&self) -> anyhow::Result<(String, Vec<PathBuf>)> {
         let mut files = self.files.clone();
         let text = match (&self.label, &self.pattern) {
             (Some(label), pattern) => {
@@ -187,10 +191,14 @@ impl FindArgs {
             }
             (None, pattern) => pattern.clone().unwrap_or_default(),
         };
+        ensure!(
+            self.label.is_some() || !is_file(&text),
+            "{text}: this is a file, and the pattern comes first, as in: srparse find NP {text}"
+        );
         if files.is_empty() {
             files.push("-".into());
         }
-        (text, files)
+        Ok((text, files))
     }
 
     /// Whether the output is a page.
@@ -202,6 +210,11 @@ impl FindArgs {
     fn counts_only(&self) -> bool {
         self.node.is_none() && (self.count || self.count_by == Some(CountBy::Document))
     }
+}
+
+/// Whether a pattern is rather the name of a file. A file may have the name of a label too.
+fn is_file(pattern: &str) -> bool {
+    pattern.contains(['.', '/', '\\']) && text_file::exists(pattern)
 }
 
 /// The pattern of phrases with a label, or with one of several; labels such as `PRP$` are no names in patterns.

@@ -1,7 +1,13 @@
-//! Prints the findings of the lint before training.
+//! Prints what looks wrong with trees before training.
+
+use std::collections::BTreeSet;
+
+use compact_str::CompactString;
 
 use super::options::ProfileArg;
 use crate::preset::TreebankProfile;
+use crate::tree::{TRACE, Tree, is_root_label};
+use crate::treebank::Cleaning;
 use crate::treebank::lint::Finding;
 
 /// Prints the findings, each with the setting that fixes it, and points to the profiles.
@@ -16,4 +22,49 @@ pub(super) fn print(findings: &[Finding], profile: &ProfileArg) {
         let names: Vec<&str> = TreebankProfile::names().collect();
         say!("note: --treebank NAME has all settings for a known treebank: {}", names.join(", "));
     }
+}
+
+/// The number of tags or labels that are listed.
+const LISTED: usize = 10;
+
+/// The tags or the labels of a tree.
+type Names = fn(&Tree) -> Vec<CompactString>;
+
+/// Warns of development trees that have no tag, or no label, of the training trees.
+pub(super) fn warn_of_other_treebank(train: &[Tree], dev: &[Tree], cleaning: &Cleaning) {
+    let cleaned = |tree: &Tree| Some(cleaning.apply(cleaning.strip(tree.clone())?));
+    for (what, names) in [("tag", tags as Names), ("label", labels as Names)] {
+        let all = |trees: &[Tree]| -> BTreeSet<CompactString> {
+            trees.iter().filter_map(cleaned).flat_map(|tree| names(&tree)).collect()
+        };
+        let of_dev = all(dev);
+        let is_alike = |tree: Tree| names(&tree).iter().any(|name| of_dev.contains(name));
+        // Of trees that belong together, the first is enough.
+        if !of_dev.is_empty() && !train.iter().filter_map(cleaned).any(is_alike) {
+            say!(
+                "WARNING: the development trees have no {what} of the training trees, so their scores say nothing: give \
+                 trees of the same treebank. Development: {}; training: {}",
+                listed(&of_dev),
+                listed(&all(train))
+            );
+            return;
+        }
+    }
+}
+
+fn tags(tree: &Tree) -> Vec<CompactString> {
+    let words = tree.tokens().iter().filter(|token| token.tag != TRACE);
+    words.map(|token| token.tag.clone()).collect()
+}
+
+fn labels(tree: &Tree) -> Vec<CompactString> {
+    let below_root = tree.nodes().iter().filter(|node| !is_root_label(&node.label));
+    below_root.map(|node| node.label.clone()).collect()
+}
+
+/// The first names, and whether there are more.
+fn listed(names: &BTreeSet<CompactString>) -> String {
+    let first = names.iter().take(LISTED).map(CompactString::as_str);
+    let listed = first.collect::<Vec<_>>().join(", ");
+    if names.len() > LISTED { format!("{listed}, …") } else { listed }
 }

@@ -45,6 +45,8 @@ pub(super) fn with_suggestion(mut error: clap::Error) -> clap::Error {
     if error.kind() == ErrorKind::UnknownArgument && is_format && has_input {
         let option = given.replacen("--", "--input ", 1);
         error.insert(ContextKind::SuggestedArg, ContextValue::String(option));
+        // It is that of the option which clap suggests, the most similar one.
+        error.remove(ContextKind::Usage);
     }
     error
 }

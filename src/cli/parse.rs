@@ -18,6 +18,8 @@ use super::resume::Causes;
 use super::stream::{self, Processor, Rendered, StreamArgs, Totals, Work};
 use super::unseen::UnseenNotes;
 use super::{listed, page};
+use crate::decode::Method;
+use crate::error::counted;
 use crate::model::Model;
 use crate::parse_request::ParseRequest;
 use crate::parser::{NbestRequest, Parse, Parser, ParserWorker};
@@ -199,6 +201,7 @@ pub fn run(args: &ParseArgs) -> anyhow::Result<ExitCode> {
     let name = || args.stream.model_name();
     let parser = Parser::new(&model, &args.settings()).with_context(name)?;
     let retags = retags(args, &parser).with_context(name)?;
+    note_greedy_search(args, &parser);
     let start = Instant::now();
     let processor = || -> Processor<'_, u64> {
         let mut worker = parser.worker();
@@ -335,6 +338,23 @@ fn retags(args: &ParseArgs, parser: &Parser) -> anyhow::Result<bool> {
     Ok(true)
 }
 
+/// Notes that greedy search finds one tree where several are asked for.
+fn note_greedy_search(args: &ParseArgs, parser: &Parser) {
+    let Some(nbest) = args.nbest.filter(|nbest| nbest.get() > 1) else { return };
+    if args.stream.verbosity.quiet || parser.preset().search.method != Method::Greedy {
+        return;
+    }
+    let advice = if parser.plan.can_compare_paths() {
+        "add --beam 4"
+    } else {
+        "choose a model with a beam, such as `english`, or train one, as with --preset beam"
+    };
+    say!(
+        "note: --nbest {nbest}: the search of {} is greedy and finds one tree for each sentence: {advice}",
+        args.stream.model_name()
+    );
+}
+
 /// Prints how many sentences were parsed and how fast; `tally` counts partial trees.
 fn report(args: &ParseArgs, totals: &Totals<u64>, start: Instant) {
     let Totals { sentences, words, unreadable, tally: partial, .. } = totals;
@@ -343,8 +363,9 @@ fn report(args: &ParseArgs, totals: &Totals<u64>, start: Instant) {
         let seconds = start.elapsed().as_secs_f64();
         let rate = *sentences as f64 / seconds.max(1e-9);
         say!(
-            "parsed {sentences} sentences ({words} words) in {seconds:.2} s, {rate:.0} sentences/s; \
-             {partial} partial, {unreadable} unreadable"
+            "parsed {} ({}) in {seconds:.2} s, {rate:.0} sentences/s; {partial} partial, {unreadable} unreadable",
+            counted(*sentences, "sentence"),
+            counted(*words, "word")
         );
     }
 }

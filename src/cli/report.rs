@@ -17,6 +17,7 @@ use super::options::{EncodingArg, INPUT, SCORING, Verbosity, note_stdin};
 use super::out::OutArg;
 use super::page;
 use super::reading_bar::ReadingBar;
+use super::unseen::UnseenNotes;
 use super::{chart, listed};
 use crate::error::Place;
 use crate::eval::{Evaluation, Params, Totals};
@@ -95,6 +96,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     let params = Params::load(&args.params).context("--params")?;
     let curve = args.curve.as_deref().map(chart::of_file).transpose()?;
     let gold = read(args, &parser)?;
+    note_unseen(&parser, &gold, args.verbosity.quiet);
     let mut runs = Vec::new();
     if parser.has_tagger() {
         runs.push(parse(&parser, &gold, &params, true, args)?);
@@ -136,6 +138,18 @@ fn read(args: &ReportArgs, parser: &Parser) -> anyhow::Result<Gold> {
         say!("{}", trees.report());
     }
     if gold.is_empty() { Err(no_trees(&args.gold)) } else { Ok(gold) }
+}
+
+/// Notes tags and words that are unknown to the model.
+fn note_unseen(parser: &Parser, gold: &Gold, quiet: bool) {
+    let advice = "Give trees of the treebank that it was trained on";
+    let mut unseen = UnseenNotes::new(parser, quiet, false).advising(advice);
+    for (tree, _) in gold {
+        if let Some(note) = unseen.add(&words(tree)) {
+            say!("{note}");
+        }
+    }
+    unseen.end();
 }
 
 /// Parses the words of the gold trees, with the parser's own tags or theirs.

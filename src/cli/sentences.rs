@@ -10,7 +10,7 @@ use super::options::{INPUT, TreebankArgs, Verbosity, note_stdin, threads};
 use super::out::{Out, OutArg};
 use super::pipe::{Pipe, Processor, Taker};
 use super::reading_bar::ReadingBar;
-use crate::error::Error;
+use crate::error::{Error, InputKind};
 use crate::model::{Model, embedded};
 use crate::parser::Parser;
 use crate::text::Layout;
@@ -147,6 +147,15 @@ impl SentenceArgs {
         &self,
         files: &[PathBuf],
         make: &'a (dyn Fn() -> SentenceProcessor<'a, R> + Sync),
+        results: (&mut Out, Taker<'_, R>),
+    ) -> anyhow::Result<()> {
+        self.process(files, make, results).map_err(advised)
+    }
+
+    fn process<'a, R: Send + 'a>(
+        &self,
+        files: &[PathBuf],
+        make: &'a (dyn Fn() -> SentenceProcessor<'a, R> + Sync),
         (out, take): (&mut Out, Taker<'_, R>),
     ) -> anyhow::Result<()> {
         let quiet = self.verbosity.quiet;
@@ -197,6 +206,19 @@ impl SentenceArgs {
         parser.load_tagger().with_context(name)?;
         Ok(parser)
     }
+}
+
+/// Says how what is given with `--text` is read, if it is no raw text.
+fn advised(error: anyhow::Error) -> anyhow::Error {
+    let Some(Error::OtherInput { input, found }) = error.downcast_ref() else {
+        return error;
+    };
+    let advice = match found {
+        InputKind::Trees | InputKind::Treebank => "omit --text".to_owned(),
+        InputKind::Model => format!("give a model with --model {input}"),
+        _ => "parse it first: srparse parse --input conllu".to_owned(),
+    };
+    anyhow::anyhow!("{input}: this looks like {found}: {advice}")
 }
 
 /// The head rules of a model, if it has any.

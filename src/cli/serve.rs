@@ -16,6 +16,7 @@ use super::interrupts::{INTERRUPTED, on_signal};
 use super::options::{Verbosity, threads};
 use super::page;
 use super::sentences::model_heads;
+use crate::error::counted;
 use crate::find::HEADS;
 use crate::model::{Model, embedded};
 use crate::parser::Parser;
@@ -185,7 +186,8 @@ fn load(argument: &str) -> anyhow::Result<ServedModel> {
 
 /// Prints where the server listens, and what is not safe about it.
 fn print_address(address: SocketAddr, models: &str, threads: usize, is_secret: bool) {
-    say!("listening on http://{address} (models: {models}; {threads} threads)");
+    let threads = counted(threads as u64, "thread");
+    say!("listening on http://{address} (models: {models}; {threads})");
     if !address.ip().is_loopback() {
         let advice = if is_secret {
             "without encryption: put a proxy with TLS in front of it"

@@ -144,7 +144,21 @@ pub fn run(args: &SplitArgs) -> anyhow::Result<ExitCode> {
     // Only now: a full disk changes no part.
     files.into_iter().try_for_each(OutputFile::finish)?;
     print(&parts, &entries)?;
+    if !args.verbosity.quiet {
+        parts.iter().filter(|part| part.trees.is_empty()).for_each(|part| warn_empty(part, args));
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Warns of a part without trees.
+fn warn_empty(part: &Part, args: &SplitArgs) {
+    let advice = match args.units.by {
+        Some(_) => {
+            "documents stay whole: give more documents or a larger share, or change or omit --by"
+        }
+        None => "give more trees or a larger share",
+    };
+    say!("WARNING: the part `{}` has no trees: {advice}", part.name);
 }
 
 /// Divides units by share; returns how many trees are left over.

@@ -11,6 +11,7 @@ use clap::ValueEnum;
 use super::listed;
 use super::options::{INPUT, OUTPUT};
 use super::stream::{self, Processor, Rendered, StreamArgs, Totals, Work};
+use crate::error::counted;
 use crate::parser::{Tagger, TaggingWorker, stored_preset, tokenizer};
 use crate::tagger::Accuracy;
 use crate::text::remove_given_tags;
@@ -128,8 +129,9 @@ fn report(args: &TagArgs, totals: &Totals<Accuracy>, start: Instant) {
         let seconds = start.elapsed().as_secs_f64();
         let rate = *words as f64 / seconds.max(1e-9);
         say!(
-            "tagged {sentences} sentences ({words} words) in {seconds:.2} s, {rate:.0} words/s; \
-             {unreadable} unreadable"
+            "tagged {} ({}) in {seconds:.2} s, {rate:.0} words/s; {unreadable} unreadable",
+            counted(*sentences, "sentence"),
+            counted(*words, "word")
         );
     }
 }

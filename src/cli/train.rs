@@ -23,7 +23,7 @@ use crate::preset::{DEFAULT, MethodChoice, Preset, TaggerChoice};
 use crate::train::Trainer;
 use crate::tree::Tree;
 use crate::treebank::lint::Lint;
-use crate::treebank::{Treebank, Trees};
+use crate::treebank::{Cleaning, Treebank, Trees};
 
 const EXAMPLES: &str = "Examples:
   srparse train --train data/sample/train.mrg --dev data/sample/dev.mrg --model sample.srm
@@ -141,10 +141,7 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     if !args.verbosity.quiet {
         lint_notes::print(&lint.findings(), &args.treebank.profile);
     }
-    let dev = match &args.dev[..] {
-        [] => Treebank::default(),
-        paths => read(args, paths, "dev", |_, _| {})?,
-    };
+    let dev = read_dev(args, &train, &clean)?;
     let start = Instant::now();
     let log = ProgressLog::new(args.verbosity.quiet, args.curve.as_deref(), &interrupts);
     let mut trainer = trainer
@@ -339,12 +336,24 @@ fn check_options(args: &TrainArgs, trainer: &Trainer<'_>) -> anyhow::Result<()> 
         "--teacher: only networks learn from other models: use a preset with learner.kind = \"neural\", such as \
          `accurate`, or give the teacher's parses with --silver"
     );
-    Ok(())
+    Ok(trainer.check_encoder()?)
 }
 
 fn share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| "expected a number from 0 to 1".to_owned())
+}
+
+/// Reads the development trees, if there are any, and warns of those of another treebank.
+fn read_dev(args: &TrainArgs, train: &Treebank, clean: &Cleaning) -> anyhow::Result<Treebank> {
+    if args.dev.is_empty() {
+        return Ok(Treebank::default());
+    }
+    let dev = read(args, &args.dev, "dev", |_, _| {})?;
+    if !args.verbosity.quiet {
+        lint_notes::warn_of_other_treebank(&train.trees, &dev.trees, clean);
+    }
+    Ok(dev)
 }
 
 fn read(

@@ -21,13 +21,25 @@ pub(super) struct UnseenNotes<'a> {
     quiet: bool,
     /// Whether the tags of the input are replaced.
     retags: bool,
+    /// What to do about unknown tags.
+    advice: &'static str,
     sentences: u32,
     all: Unseen,
 }
 
 impl<'a> UnseenNotes<'a> {
     pub(super) fn new(parser: &'a Parser, quiet: bool, retags: bool) -> Self {
-        Self { parser, quiet, retags, sentences: 0, all: Unseen::default() }
+        let advice = if parser.has_tagger() {
+            "--retag replaces the tags by those of the model's tagger"
+        } else {
+            "Tag the words with the tagset of the model"
+        };
+        Self { parser, quiet, retags, advice, sentences: 0, all: Unseen::default() }
+    }
+
+    /// The same, with other advice on unknown tags.
+    pub(super) fn advising(self, advice: &'static str) -> Self {
+        Self { advice, ..self }
     }
 
     /// Examines the next sentence. After the last of [`SENTENCES`], returns a note if there is something to
@@ -76,12 +88,7 @@ impl<'a> UnseenNotes<'a> {
             _ => known,
         };
         let unknown = most_frequent(unseen_tags);
-        let advice = if self.parser.has_tagger() {
-            "--retag replaces the tags by those of the model's tagger"
-        } else {
-            "Tag the words with the tagset of the model"
-        };
-        let n_unknown = unseen_tags.len();
+        let (advice, n_unknown) = (self.advice, unseen_tags.len());
         if 2 * n_unknown as u64 > *n_tags {
             return format!(
                 "WARNING: the tags of {n_unknown} of {n_tags} words are unknown to the model, so the trees are of \

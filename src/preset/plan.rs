@@ -114,11 +114,7 @@ impl Plan {
             );
             return Err(Error::config("features.templates", problem));
         }
-        let compares_paths = match &learner {
-            Some(learner) => learner.scale() != ScoreScale::Margin,
-            None => !matches!(self.preset.learner, MethodChoice::OnlinePerceptron(_)),
-        };
-        if self.preset.search.compares_paths() && !compares_paths {
+        if self.preset.search.compares_paths() && !self.can_compare_paths() {
             let problem = "the learner's scores can be compared only within one configuration, and this search \
                            compares paths: train a network, `structured-perceptron`, `maxent` or trees, or \
                            use `calibrate`";
@@ -131,6 +127,15 @@ impl Plan {
     fn learner(&self) -> Result<Option<Box<dyn Learner>>> {
         let MethodChoice::Batch(learner) = &self.preset.learner else { return Ok(None) };
         learner.asked(self.templates.columns()).map(Some)
+    }
+
+    /// Whether the learner's scores can be compared between paths, as a beam does.
+    pub fn can_compare_paths(&self) -> bool {
+        match self.learner() {
+            Ok(Some(learner)) => learner.scale() != ScoreScale::Margin,
+            Ok(None) => !matches!(self.preset.learner, MethodChoice::OnlinePerceptron(_)),
+            Err(_) => false,
+        }
     }
 
     /// Whether training stores checkpoints.

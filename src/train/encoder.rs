@@ -13,6 +13,32 @@ use crate::symbols::Vocabulary;
 use crate::tree::Tree;
 
 impl Trainer<'_> {
+    /// Checks that the folder of the pretrained encoder is named, if one will be read.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub(crate) fn check_encoder(&self) -> Result<()> {
+        if self.initial.is_none() && !self.plan.preset.only_tagger {
+            self.encoder_params()?;
+        }
+        Ok(())
+    }
+
+    /// The settings of the pretrained encoder, if the preset has one.
+    ///
+    /// # Errors
+    /// When its folder is not named.
+    fn encoder_params(&self) -> Result<Option<&TransformerParams>> {
+        let MethodChoice::Neural(learner) = &self.plan.preset.learner else { return Ok(None) };
+        match learner.network.encoder() {
+            Some(params) if params.path.is_empty() => {
+                let problem = "is missing: give the folder of a pretrained encoder (--encoder)";
+                Err(Error::config("learner.network.encoder.path", problem))
+            }
+            params => Ok(params),
+        }
+    }
+
     /// Reads the pretrained encoder, if the preset has one, and gives its tokenizer to the vocabulary.
     ///
     /// # Errors
@@ -22,12 +48,7 @@ impl Trainer<'_> {
         trees: impl Iterator<Item = &'t Tree>,
         vocabulary: &mut Vocabulary,
     ) -> Result<Option<Arc<Pretrained>>> {
-        let MethodChoice::Neural(learner) = &self.plan.preset.learner else { return Ok(None) };
-        let Some(params) = learner.network.encoder() else { return Ok(None) };
-        if params.path.is_empty() {
-            let problem = "is missing: give the folder of a pretrained encoder (--encoder)";
-            return Err(Error::config("learner.network.encoder.path", problem));
-        }
+        let Some(params) = self.encoder_params()? else { return Ok(None) };
         let checkpoint = Checkpoint::open(Path::new(&params.path))?;
         let tokenizer = checkpoint.tokenizer()?;
         let (config, weights) = (checkpoint.config().clone(), Some(checkpoint.weights()?));

@@ -55,7 +55,7 @@ impl SentenceReader {
             let what = if n == 1 { "1 column".to_owned() } else { format!("{n} columns") };
             let problem = format!(
                 "{what} instead of {COLUMNS}: separate the columns by tabs and write `_` for an empty \
-                 column, or choose another input format (tagged, underscore, penn, tokens)"
+                 column, or choose another --input (tagged, underscore, penn, tokens)"
             );
             return Err(LineProblem { column: 1, problem });
         }

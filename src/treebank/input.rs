@@ -160,7 +160,7 @@ impl FromStr for Encoding {
         match text.to_ascii_lowercase().as_str() {
             "utf-8" | "utf8" => Ok(Self::Utf8),
             "gb18030" | "gbk" | "gb2312" => Ok(Self::Gb18030),
-            "latin-1" | "latin1" | "iso-8859-1" | "windows-1252" => Ok(Self::Latin1),
+            "latin-1" | "latin1" | "iso-8859-1" | "windows-1252" | "cp1252" => Ok(Self::Latin1),
             other => Err(Error::config("encoding", unknown(other, Self::NAMES))),
         }
     }
@@ -181,6 +181,9 @@ mod tests {
         let message = "utf-9".parse::<Encoding>().unwrap_err().to_string();
         assert!(message.contains("did you mean `utf-8`?"), "{message}");
         assert!(message.contains("utf-8, gb18030, latin-1"), "{message}");
+        for name in ["latin-1", "ISO-8859-1", "windows-1252", "cp1252"] {
+            assert_eq!(name.parse::<Encoding>().unwrap(), Encoding::Latin1);
+        }
     }
 
     #[test]

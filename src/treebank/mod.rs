@@ -55,7 +55,7 @@ pub use sentence_id::SentenceId;
 pub use sentences::{InputFormat, Sentences};
 pub use tree_reader::{FormatReader, TreeFacts};
 
-use crate::error::{Error, Place, Result, counted};
+use crate::error::{Error, InputKind, Place, Result, counted};
 use crate::parallel;
 use crate::tree::Tree;
 use tree_reader::TreeReader;
@@ -184,14 +184,27 @@ impl Trees {
         self.reader.as_ref()?.facts().id.as_deref()
     }
 
+    /// Opens an input, unless it is in a format that has no trees, of which lines could only be skipped.
+    fn reader_of(&self, input: &Input) -> Result<TreeReader> {
+        let (name, encoding) = (input.name(), self.options.encoding);
+        let stream = input.open_counted(&self.counter)?;
+        if self.options.skip_bad_trees {
+            return Ok(TreeReader::new(stream, name, encoding).lenient());
+        }
+        let (start, stream) = recognize::peek(stream).map_err(|error| Error::io(&name, error))?;
+        match recognize::kind(&start) {
+            Some(found @ (InputKind::Model | InputKind::Conllu)) => {
+                Err(Error::NoTrees { input: name, found })
+            }
+            _ => Ok(TreeReader::new(stream, name, encoding)),
+        }
+    }
+
     fn advance(&mut self) -> Result<Option<Tree>> {
         loop {
             let Some(reader) = &mut self.reader else {
                 let Some(input) = self.inputs.next() else { return Ok(None) };
-                let stream = input.open_counted(&self.counter)?;
-                let reader = TreeReader::new(stream, input.name(), self.options.encoding);
-                self.reader =
-                    Some(if self.options.skip_bad_trees { reader.lenient() } else { reader });
+                self.reader = Some(self.reader_of(&input)?);
                 continue;
             };
             let &TreeFacts { discontinuous, lemmas, .. } = reader.facts();

@@ -70,7 +70,7 @@ pub fn parse_line(line: &str, format: TaggedFormat) -> Result<Vec<Token>, LinePr
             }
         };
         let hint = other_format(line, format).map(|(name, looks)| {
-            format!(", or choose input format {name}: the line looks like {looks}")
+            format!(", or choose the format with --input {name}: the line looks like {looks}")
         });
         let hint = hint.unwrap_or_default();
         let problem = format!("`{}` {fault}: write word{separator}TAG{hint}", excerpt(token));
@@ -158,17 +158,13 @@ mod tests {
     #[test]
     fn the_format_of_a_line_in_another_format_is_suggested() {
         let problem = |line| parse_line(line, TaggedFormat::Slash).unwrap_err().problem;
-        assert!(
-            problem("(S (NP (NN a)))").contains("input format penn: the line looks like brackets")
-        );
-        assert!(problem("1\ta\t_\tNN").contains("input format conllu"));
-        assert!(problem("a_DT dog_NN").contains("input format underscore"));
-        assert!(problem("a dog").contains("input format tokens"));
-        assert!(
-            problem("A dog barks.").contains("input format text: the line looks like raw text")
-        );
+        assert!(problem("(S (NP (NN a)))").contains("--input penn: the line looks like brackets"));
+        assert!(problem("1\ta\t_\tNN").contains("--input conllu"));
+        assert!(problem("a_DT dog_NN").contains("--input underscore"));
+        assert!(problem("a dog").contains("--input tokens"));
+        assert!(problem("A dog barks.").contains("--input text: the line looks like raw text"));
         let slashes = parse_line("a/DT dog/NN", TaggedFormat::Underscore).unwrap_err().problem;
-        assert!(slashes.contains("input format tagged"), "{slashes}");
+        assert!(slashes.contains("--input tagged"), "{slashes}");
     }
 
     #[test]

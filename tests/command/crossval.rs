@@ -65,8 +65,21 @@ fn documents_stay_whole_and_lists_name_parts() {
         ["split", "-o", "parts", "--list", "test=list", "--share", "train=100", "a.psd", "b.psd"];
     let (_, out, _) = run(folder.path(), &list);
     assert!(out.contains("test\t6\t6\t24\ntrain\t9\t9\t36\n"), "{out}");
-    let (_, out, _) = run(folder.path(), &[&list[..], &["--by", "file"]].concat());
+    let (_, out, said) = run(folder.path(), &[&list[..], &["--by", "file"]].concat());
     assert!(out.contains("test\t15\t2\t60\ntrain\t0\t0\t0\n"), "{out}");
+    assert!(
+        said.contains("WARNING: the part `train` has no trees: documents stay whole: "),
+        "{said}"
+    );
+    assert_eq!(said.matches("WARNING").count(), 1, "{said}");
+    let quiet = run(folder.path(), &[&list[..], &["--by", "file", "-q"]].concat());
+    assert_eq!(quiet, (0, out, String::new()));
+    let few = ["split", "-o", "parts", "--share", "x=99,y=1", "b.psd"];
+    let (_, _, said) = run(folder.path(), &few);
+    assert!(
+        said.ends_with("the part `y` has no trees: give more trees or a larger share\n"),
+        "{said}"
+    );
     // Files of the same name in two folders are two documents.
     let paths = ["one/a.psd", "two/a.psd"].map(|path| folder.path().join(path));
     for (path, bank) in paths.iter().zip(["a.psd", "b.psd"]) {
@@ -182,4 +195,8 @@ fn too_many_folds_are_refused() {
         assert_eq!(status, 2, "{options:?}");
         assert!(said.contains(says), "{said}");
     }
+    let one = ["crossval", "--folds", "2", "--by", "file", "--train", "a.psd"];
+    let (status, _, said) = run(folder.path(), &one);
+    assert_eq!(status, 2);
+    assert!(said.contains("only 1 document: give more files, or change or omit --by\n"), "{said}");
 }

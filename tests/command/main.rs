@@ -29,6 +29,7 @@ mod kills;
 mod mean;
 #[cfg(target_os = "linux")]
 mod memory;
+mod misfits;
 mod models;
 #[cfg(unix)]
 mod outputs;

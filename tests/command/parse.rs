@@ -329,6 +329,28 @@ fn several_trees_have_ranks_and_scores() {
 }
 
 #[test]
+fn one_tree_where_several_are_wanted_is_noted() {
+    let said = |model: &Path, options: &[&str]| {
+        let mut command = srparse(&["parse", "--model"]);
+        command.arg(model).args(options).write_stdin("The/DT dog/NN barks/VBZ ./.\n");
+        text(&command.assert().success().get_output().stderr)
+    };
+    let note = "note: --nbest 2: the search of ";
+    let of_perceptron = said(model(), &["--nbest", "2"]);
+    assert!(of_perceptron.starts_with(note), "{of_perceptron}");
+    assert!(of_perceptron.contains("such as `english`, or train one"), "{of_perceptron}");
+    let of_trees = said(tree_model(), &["--nbest", "2"]);
+    assert!(of_trees.starts_with(note) && of_trees.contains(": add --beam 4\n"), "{of_trees}");
+    for (model, options) in [
+        (tree_model(), &["--nbest", "2", "--beam", "4"][..]),
+        (model(), &["--nbest", "2", "--quiet"]),
+        (model(), &["--nbest", "1"]),
+    ] {
+        assert!(!said(model, options).contains("greedy"), "{options:?}");
+    }
+}
+
+#[test]
 fn every_span_has_a_score_if_wanted() {
     let wanted = ["--span-scores", "--output", "json"];
     let done = parse(&wanted).write_stdin("dogs/NNS bark/VBP\n\n").assert().success();

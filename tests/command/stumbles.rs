@@ -70,7 +70,10 @@ fn a_file_without_tags_names_the_option_it_needs() {
     command.write_stdin("The dog barks.\n");
     let (_, lines, said) = run(command);
     assert_eq!(lines, ["(())"]);
-    assert!(said.contains("choose input format text: the line looks like raw text"), "{said}");
+    assert!(
+        said.contains("choose the format with --input text: the line looks like raw text"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -89,6 +92,8 @@ fn a_sentence_or_a_format_in_place_of_an_option_is_recognized() {
     ] {
         let (status, _, said) = run(srparse(&arguments));
         assert!(status == 2 && said.contains(says), "{said}");
+        // No usage of another option that is spelled alike.
+        assert!(!said.contains("--set"), "{said}");
     }
     let (_, _, said) = run(srparse(&["eval", "--text", "a", "b"]));
     assert!(!said.contains("--input"), "{said}");

@@ -28,8 +28,9 @@ pub(super) fn run(args: &CompareArgs, mut out: Out) -> anyhow::Result<ExitCode> 
         let Some((gold, parses)) = trees.split_first() else { break };
         scores.add(|scores| scores.add(gold, parses, args.max_words));
     }
-    let Scores { failures, brackets, exact, .. } = scores.choose(args.verbosity.quiet);
+    let Scores { evaluations, failures, brackets, exact } = scores.choose(args.verbosity.quiet);
     args.report(&sides, exact.number(), &failures)?;
+    sides.warn_of_other_words(&evaluations);
     let report = Report { brackets, exact, failures, max_words: args.max_words };
     if args.json {
         report.json(&mut out)?;

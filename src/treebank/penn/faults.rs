@@ -58,7 +58,8 @@ impl<R: Read> PennReader<R> {
         }
         let problem = format!(
             "`{}` is outside of any tree: remove it, or write trees in brackets, as `srparse parse` does without --output and \
-             --nbest; for sentences without trees, choose another --input of `parse` or `tag`",
+             --nbest; for sentences without trees, choose another --input of `parse` or `tag`, or add --text to `find` or \
+             `complexity`",
             self.excerpt()
         );
         Error::syntax(self.place(self.text.place(self.word.start)), problem)
