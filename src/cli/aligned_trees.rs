@@ -155,9 +155,9 @@ impl AlignedTrees {
             .collect();
         if !other.is_empty() && !self.quiet {
             say!(
-                "WARNING: {} have other words than gold, so the scores say little: give parses of the same sentences in \
-                 the same order; clean the gold trees as those that the parser was trained on, with --treebank or --set; \
-                 for parses of raw text use `srparse eval --align`",
+                "WARNING: the words of {} differ from gold, so the scores mean little: give parses of the same sentences in \
+                 the same order; clean the gold trees like the parser's training trees, with --treebank or --set; for \
+                 parses of raw text use `srparse eval --align`",
                 other.join(" and ")
             );
         }

@@ -42,7 +42,7 @@ pub(super) fn warn_of_other_treebank(train: &[Tree], dev: &[Tree], cleaning: &Cl
         // Of trees that belong together, the first is enough.
         if !of_dev.is_empty() && !train.iter().filter_map(cleaned).any(is_alike) {
             say!(
-                "WARNING: the development trees have no {what} of the training trees, so their scores say nothing: give \
+                "WARNING: the development trees share no {what} with the training trees, so their scores mean nothing: give \
                  trees of the same treebank. Development: {}; training: {}",
                 listed(&of_dev),
                 listed(&all(train))
