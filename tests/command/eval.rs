@@ -92,7 +92,10 @@ fn errors_are_listed_with_their_place_and_then_counted() {
     let notes = stderr(&done);
     assert!(notes.starts_with("test:1: sentence 1 excluded: Words unmatch (a|b)\n"), "{notes}");
     assert!(notes.contains("\n… and 3 more excluded sentences\ngold: read 13 trees"), "{notes}");
-    assert!(notes.contains("\nWARNING: the words of 13 of 13 test trees differ from gold"), "{notes}");
+    assert!(
+        notes.contains("\nWARNING: the words of 13 of 13 test trees differ from gold"),
+        "{notes}"
+    );
     assert_eq!(notes.lines().count(), 14);
 }
 

@@ -33,7 +33,8 @@ fn parses_of_other_sentences_are_a_warning() {
         let warnings: Vec<&str> =
             said.lines().filter(|line| line.starts_with("WARNING: ")).collect();
         assert_eq!((status, warnings.len()), (0, 1), "{command:?}: {said}");
-        assert!(warnings[0].starts_with(&format!("WARNING: {names} have other words")), "{said}");
+        let warning = format!("WARNING: the words of {names} differ from gold, ");
+        assert!(warnings[0].starts_with(&warning), "{said}");
         for advice in ["in the same order", "--treebank", "--set", "`srparse eval --align`"] {
             assert!(warnings[0].contains(advice), "{said}");
         }
@@ -127,11 +128,11 @@ fn development_trees_of_another_treebank_are_a_warning() {
         said
     };
     for (dev, says) in [
-        ("labels.mrg", "no label of the training trees, "),
-        ("other.mrg", "no tag of the training trees, "),
+        ("labels.mrg", "no label with the training trees, "),
+        ("other.mrg", "no tag with the training trees, "),
     ] {
         let said = train(&[dev]);
-        assert!(said.contains(&format!("WARNING: the development trees have {says}")), "{said}");
+        assert!(said.contains(&format!("WARNING: the development trees share {says}")), "{said}");
         assert_eq!(said.matches("WARNING").count(), 1, "{said}");
     }
     assert!(
