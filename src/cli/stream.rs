@@ -331,6 +331,8 @@ fn advised(error: anyhow::Error) -> anyhow::Error {
         InputKind::Conllu => "add --input conllu".to_owned(),
         InputKind::Text => "add --input text".to_owned(),
         InputKind::Tokens => "add --input tokens".to_owned(),
+        InputKind::Tagged => "add --input tagged".to_owned(),
+        InputKind::Json => "add --input json".to_owned(),
     };
     anyhow::anyhow!("{input}: this looks like {found}: {advice}")
 }

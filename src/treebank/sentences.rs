@@ -134,16 +134,18 @@ impl Sentences {
         let reader = input.open_counted(&self.counter)?;
         let (start, reader) = recognize::peek(reader).map_err(|source| Error::io(&name, source))?;
         let found = recognize::kind(&start).filter(|&kind| !self.reads(kind, &start));
-        if let Some(found) = found.or_else(|| self.untagged(input, &start)) {
+        if let Some(found) = found.or_else(|| self.unlike(input, &start)) {
             return Err(Error::OtherInput { input: name, found });
         }
         self.attach(reader, name);
         Ok(())
     }
 
-    /// What a file looks like that has no tags although it should. Standard input may have them in later lines.
-    fn untagged(&self, input: &Input, start: &[u8]) -> Option<InputKind> {
+    /// What raw text looks like that has tags or is JSON, and a file that has no tags although it should. Standard input
+    /// may have them in later lines.
+    fn unlike(&self, input: &Input, start: &[u8]) -> Option<InputKind> {
         match (input, self.format) {
+            (_, InputFormat::Text | InputFormat::Lines) => recognize::annotated(start),
             (Input::File(_), InputFormat::Tagged) => recognize::untagged(start, '/'),
             (Input::File(_), InputFormat::Underscore) => recognize::untagged(start, '_'),
             _ => None,

@@ -35,6 +35,26 @@ fn every_sentence_of_a_text_gives_a_tree() {
 }
 
 #[test]
+fn words_with_tags_and_json_are_no_raw_text() {
+    let tagged = std::fs::read_to_string(sample("sentences.txt")).unwrap();
+    let json = printed(parse_words(&["-q", "--output", "json"]), &tagged);
+    for (input, says) in
+        [(tagged, "word/TAG: add --input tagged"), (json, "JSON lines: add --input json")]
+    {
+        let said = format!("error: <stdin>: this looks like {says}\n");
+        for format in ["text", "lines"] {
+            for mut command in [parse_words(&["--input", format]), tag(&["--input", format])] {
+                let done = command.write_stdin(input.clone()).assert().code(2);
+                assert_eq!(text(&done.get_output().stderr), said);
+                assert_eq!(text(&done.get_output().stdout), "");
+            }
+        }
+    }
+    let chat = "He/she works 24/7 on TCP/IP\nhttps://example.org/FAQ N/A\n";
+    assert_eq!(printed(parse_words(&["--input", "lines"]), chat).lines().count(), 2);
+}
+
+#[test]
 fn json_carries_the_text_and_the_place_of_each_token() {
     let arguments = ["--input", "text", "--output", "json"];
     let out = printed(parse_words(&arguments), TEXT);
