@@ -202,12 +202,12 @@ impl JsonLines {
         match item {
             Item::Missing(missing) => {
                 let problem = missing.problem();
-                self.request.write_missing(missing.id.as_ref(), problem.as_deref(), out);
+                self.request.write_missing(&missing.origin, problem.as_deref(), out);
             }
             Item::Stray { .. } => {}
             Item::Sentence(tokens, origin) if tokens.len() > self.max_words => {
                 let problem = too_long(tokens.len(), self.max_words);
-                self.request.write_missing(origin.id(), Some(&problem), out);
+                self.request.write_missing(&origin, Some(&problem), out);
             }
             Item::Sentence(tokens, origin) => return self.sentence(tokens, &origin, model, out),
         }

@@ -58,7 +58,7 @@ pub fn parse_line(
                 Some(problem) => return Err(LineProblem::new(line, line, problem.to_owned())),
                 None => (sentence.tokens, Some(sentence.layout)),
             },
-            None => (Vec::new(), None),
+            None => (Vec::new(), Some(Layout::default())),
         },
         (None, text) => {
             let what = if text.is_some() {

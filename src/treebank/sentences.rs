@@ -244,14 +244,18 @@ fn tree_item(
         Ok(Some(tree)) => {
             let id = reader.facts().id.as_deref().filter(|_| keeps_ids).map(SentenceId::from);
             let tree = if keeps_ids { ids::without_id(tree) } else { tree };
+            let missing = |reason, id| {
+                let origin = Origin::Tree(Box::new(TreeOrigin { tree: None, id }));
+                Item::Missing(Missing { reason, origin })
+            };
             let Some(tree) = cleaning.strip(tree) else {
-                return Ok(Some(Item::Missing(Missing { reason: Reason::Blank, id })));
+                return Ok(Some(missing(Reason::Blank, id)));
             };
             let kept = keeps_trees.then(|| tree.clone());
             let mut tokens = tree.into_tokens();
             tokens.retain(|token| token.tag != TRACE);
             if tokens.is_empty() {
-                Item::Missing(Missing { reason: Reason::NoWords, id })
+                missing(Reason::NoWords, id)
             } else if kept.is_some() || id.is_some() {
                 let origin = TreeOrigin { tree: kept, id };
                 Item::Sentence(tokens, Origin::Tree(Box::new(origin)))
@@ -293,21 +297,20 @@ fn json_item(
     }
     lines.begin();
     let object = parse_line(lines, |line| json::parse_line(line, needs_tags, tokenizer));
+    let origin = |id, layout| Origin::Json(Box::new(JsonOrigin { id, layout }));
     Ok(Some(match object {
         Err(LineProblem { column, problem }) => {
             let reason = Reason::Bad { at: lines.place(column), problem };
             let id = lines.decode().ok().and_then(|line| json::id(&line));
-            Item::Missing(Missing { reason, id })
+            Item::Missing(Missing { reason, origin: origin(id, None) })
         }
-        Ok(json::Sentence { tokens, id, .. }) if tokens.is_empty() => {
-            Item::Missing(Missing { reason: Reason::Blank, id })
+        Ok(json::Sentence { tokens, id, layout }) if tokens.is_empty() => {
+            Item::Missing(Missing { reason: Reason::Blank, origin: origin(id, layout) })
         }
         Ok(json::Sentence { tokens, id: None, layout: None }) => {
             Item::Sentence(tokens, Origin::Plain)
         }
-        Ok(json::Sentence { tokens, id, layout }) => {
-            Item::Sentence(tokens, Origin::Json(Box::new(JsonOrigin { id, layout })))
-        }
+        Ok(json::Sentence { tokens, id, layout }) => Item::Sentence(tokens, origin(id, layout)),
     }))
 }
 

@@ -181,6 +181,25 @@ fn every_line_of_raw_text_gives_a_tree() {
 }
 
 #[test]
+fn a_line_without_a_sentence_has_the_keys_of_one() {
+    let folder = crate::command::folder(&[("a.txt", b"One dog.\n\n\xff\n")]);
+    for (format, items) in [("lines", 3), ("text", 2)] {
+        let mut command = parse_words(&["-q", "--input", format, "--output", "json", "a.txt"]);
+        let done = command.current_dir(&folder).assert().code(2);
+        let out = text(&done.get_output().stdout);
+        let lines: Vec<Value> =
+            out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(lines.len(), items, "{out}");
+        for line in &lines[1..] {
+            let mut keys = lines[0].as_object().unwrap().keys();
+            assert!(keys.all(|key| line.get(key).is_some()), "{line}");
+            assert_eq!((&line["text"], &line["file"]), (&"".into(), &"a.txt".into()));
+            assert_eq!((&line["start"], &line["end"]), (&line["tokens"], &line["tokens"]));
+        }
+    }
+}
+
+#[test]
 fn objects_with_a_text_are_sentences_and_keep_their_id() {
     let input = "{\"id\":\"a 1\",\"text\":\"Dogs bark. Who?\"}\n\
                  {\"tokens\":[\"dogs\"],\"id\":{\"n\":[2]}}\n{\"text\":\"No\"}\n";
