@@ -93,7 +93,7 @@ pub fn id(line: &str) -> Option<SentenceId> {
 }
 
 /// The format that messages recommend.
-const FORM: &str = "write an object such as {\"tokens\":[\"We\",[\"sing\",\"VBP\"]]} or {\"text\":\"We sing.\"} on one line";
+pub(crate) const FORM: &str = "write an object such as {\"tokens\":[\"We\",[\"sing\",\"VBP\"]]} or {\"text\":\"We sing.\"} on one line";
 
 fn problem(line: &str, error: &serde_json::Error) -> LineProblem {
     let message = error.to_string();
