@@ -127,6 +127,10 @@ pub enum InputKind {
     Text,
     /// Words without tags.
     Tokens,
+    /// Words with tags.
+    Tagged,
+    /// An object of JSON on each line.
+    Json,
 }
 
 impl fmt::Display for InputKind {
@@ -138,6 +142,8 @@ impl fmt::Display for InputKind {
             Self::Conllu => "CoNLL-U",
             Self::Text => "raw text",
             Self::Tokens => "words without tags",
+            Self::Tagged => "word/TAG",
+            Self::Json => "JSON lines",
         })
     }
 }

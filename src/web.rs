@@ -72,11 +72,11 @@ impl State {
 
     fn parse(&mut self) -> Result<(), String> {
         let mut asked: JsonRequest = self.request()?;
-        let (format, input) = asked.take_input()?;
+        let input = asked.take_input()?;
         let (parser, name) = self.parser(asked.model.as_deref())?;
-        let lines = asked.lines((parser, &name), format, usize::MAX)?;
+        let lines = asked.lines((parser, &name), input.format, usize::MAX)?;
         let mut worker = parser.worker();
-        self.lines = Some(Box::new(items(parser, format, input).map(move |item| {
+        self.lines = Some(Box::new(items(parser, input).map(move |item| {
             let mut out = Vec::new();
             match lines.write(item, (parser, &mut worker), &mut out) {
                 Ok(()) => out,

@@ -248,7 +248,7 @@ fn missing(args: &ParseArgs, missing: &Missing) -> Vec<u8> {
     match (args.output, &missing.reason) {
         (OutputFormat::Json, _) => {
             let mut out = Vec::new();
-            args.request(false).write_missing(missing.id.as_ref(), problem.as_deref(), &mut out);
+            args.request(false).write_missing(&missing.origin, problem.as_deref(), &mut out);
             out
         }
         (OutputFormat::Html, _) if args.trace.is_some() => player_line(problem),

@@ -331,6 +331,8 @@ fn advised(error: anyhow::Error) -> anyhow::Error {
         InputKind::Conllu => "add --input conllu".to_owned(),
         InputKind::Text => "add --input text".to_owned(),
         InputKind::Tokens => "add --input tokens".to_owned(),
+        InputKind::Tagged => "add --input tagged".to_owned(),
+        InputKind::Json => "add --input json".to_owned(),
     };
     anyhow::anyhow!("{input}: this looks like {found}: {advice}")
 }
@@ -380,7 +382,7 @@ impl<T: Default> Work<'_, '_, T> {
                 if let Err(error) = processor(tokens, &origin, &mut result) {
                     let at = at.cloned().unwrap_or_else(|| Place::new(Input::Stdin.name(), 0, 0));
                     let reason = Reason::Bad { at, problem: error.to_string() };
-                    let missing = Missing { reason, id: origin.id().cloned() };
+                    let missing = Missing { reason, origin };
                     let (bytes, problem) = ((self.missing)(&missing), missing.problem());
                     result = Rendered { bytes, problem, ..Rendered::default() };
                 }

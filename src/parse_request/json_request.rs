@@ -13,7 +13,9 @@ use crate::parser::{Parser, ParserWorker};
 use crate::text::remove_given_tags;
 use crate::tree::Token;
 use crate::treebank::sentence_id::without_line_breaks;
-use crate::treebank::{Encoding, Input, InputFormat, Item, Origin, SentenceId, Sentences};
+use crate::treebank::{
+    Encoding, Input, InputFormat, Item, Missing, Origin, Reason, SentenceId, Sentences, json,
+};
 
 /// What is asked for.
 #[derive(Debug, Default, Deserialize)]
@@ -25,8 +27,8 @@ pub struct JsonRequest {
     pub tokens: Option<Value>,
     /// The name of that sentence.
     pub id: Option<SentenceId>,
-    /// Sentences, each a text, a list of words, or an object with either.
-    pub sentences: Option<Vec<Box<RawValue>>>,
+    /// A list of sentences, each a text, a list of words, or an object with either.
+    pub sentences: Option<Box<RawValue>>,
     /// The name of the model.
     pub model: Option<String>,
     /// The number of different trees.
@@ -53,6 +55,28 @@ struct Sentence {
     id: Option<SentenceId>,
 }
 
+/// The input of a request, as `parse` reads it.
+#[derive(Debug)]
+pub struct RequestInput {
+    /// Its format.
+    pub format: InputFormat,
+    bytes: Vec<u8>,
+    /// What messages call it.
+    name: &'static str,
+}
+
+impl RequestInput {
+    /// A text, or words as JSON.
+    pub fn new(format: InputFormat, bytes: Vec<u8>) -> Self {
+        Self { format, bytes, name: TEXT }
+    }
+}
+
+/// The name of texts, as of trees in brackets.
+const TEXT: &str = "<text>";
+/// The name of a list of sentences, of which each is a line.
+const SENTENCES: &str = "sentences";
+
 /// A number from 1.
 fn count<'de, D: Deserializer<'de>>(
     deserializer: D,
@@ -73,11 +97,11 @@ impl JsonRequest {
         if self.lines { InputFormat::Lines } else { InputFormat::Text }
     }
 
-    /// The input as `parse` reads it, with its format.
+    /// The input.
     ///
     /// # Errors
     /// Why there is none.
-    pub fn take_input(&mut self) -> std::result::Result<(InputFormat, Vec<u8>), String> {
+    pub fn take_input(&mut self) -> std::result::Result<RequestInput, String> {
         if self.id.is_some() && self.tokens.is_none() {
             let problem =
                 "id names one sentence: give it beside tokens, or in an object of sentences";
@@ -85,15 +109,19 @@ impl JsonRequest {
         }
         let parts = (self.text.take(), self.tokens.take(), self.sentences.take());
         match parts {
-            (Some(text), None, None) => Ok((self.text_format(), text.into_bytes())),
+            (Some(text), None, None) => {
+                Ok(RequestInput::new(self.text_format(), text.into_bytes()))
+            }
             (None, Some(tokens), None) => {
                 let object = Sentence { tokens, id: self.id.take() };
                 let line = serde_json::to_vec(&object).map_err(|error| error.to_string())?;
-                Ok((InputFormat::Json, line))
+                Ok(RequestInput::new(InputFormat::Json, line))
             }
-            (None, None, Some(sentences)) => {
+            (None, None, Some(list)) => {
+                let sentences = serde_json::from_str::<Vec<&RawValue>>(list.get());
+                let sentences = sentences.map_err(|_| NO_LIST.to_owned())?;
                 let mut lines = Vec::new();
-                for sentence in &sentences {
+                for sentence in sentences {
                     let value = without_line_breaks(sentence);
                     // Writing to memory does not fail.
                     let _ = match value.as_bytes().first() {
@@ -102,7 +130,7 @@ impl JsonRequest {
                         _ => writeln!(lines, "{value}"),
                     };
                 }
-                Ok((InputFormat::Json, lines))
+                Ok(RequestInput { name: SENTENCES, ..RequestInput::new(InputFormat::Json, lines) })
             }
             _ => Err(format!("the body needs one of text, tokens and sentences: {FORM}")),
         }
@@ -140,23 +168,41 @@ impl JsonRequest {
 const FORM: &str = "send an object such as {\"text\":\"We sing.\"}, {\"tokens\":[\"We\",\"sing\"]} or \
                     {\"sentences\":[[\"We\",\"sing\"]]}";
 
+const NO_LIST: &str = "sentences is not a list: send {\"sentences\":[\"We sing.\"]}, or a text as \
+                       {\"text\":\"We sing.\"}";
+
 /// The sentences of a request, and what stands for those that cannot be read.
-pub fn items(
-    parser: &Parser,
-    format: InputFormat,
-    input: Vec<u8>,
-) -> Box<dyn Iterator<Item = Item> + Send> {
-    let reader = Box::new(Cursor::new(input));
-    // The name that `parse` gives to what it reads from a pipe, so that both write the same.
-    let name = Input::Stdin.name();
+pub fn items(parser: &Parser, input: RequestInput) -> Box<dyn Iterator<Item = Item> + Send> {
+    let RequestInput { format, bytes, name } = input;
+    // What `parse` reads from a pipe has no name of a file either.
     let sentences = Sentences::new(Vec::new(), format, Encoding::Utf8)
         .split_by(parser.tokenizer())
         .needing_tags(!parser.has_tagger())
-        .reading(reader, name.clone());
-    Box::new(sentences.map(move |item| {
-        item.unwrap_or_else(|error| Item::bad(Place::new(&name, 0, 0), error.to_string()))
+        .reading(Box::new(Cursor::new(bytes)), Input::Stdin.name());
+    Box::new(sentences.map(move |item| match item {
+        Ok(item) => in_request(item, name),
+        Err(error) => Item::bad(Place::new(name, 0, 0), error.to_string()),
     }))
 }
+
+/// The item; a problem has its place in the request of this name, and advice for requests.
+fn in_request(mut item: Item, name: &str) -> Item {
+    if let Item::Missing(Missing { reason: Reason::Bad { at, problem }, .. }) = &mut item {
+        name.clone_into(&mut at.path);
+        if *problem == Encoding::Utf8.complaint() {
+            *problem = "not UTF-8 text: send UTF-8".to_owned();
+        }
+        if name == SENTENCES {
+            // A column of the line that was made of the sentence.
+            at.column = 0;
+            *problem = problem.replace(json::FORM, SENTENCE_FORM);
+        }
+    }
+    item
+}
+
+const SENTENCE_FORM: &str = "write a text, a list of words, or an object such as \
+                             {\"tokens\":[\"We\",[\"sing\",\"VBP\"]]} or {\"text\":\"We sing.\"}";
 
 /// A line of JSON for each sentence.
 #[derive(Debug)]
@@ -186,7 +232,7 @@ impl JsonLines {
             let parses = self.request.parse(worker, tokens, origin.layout())?;
             self.request.write_json(&parses, origin, out)
         };
-        written.map_err(|error| Error::io(Input::Stdin.name(), error))
+        written.map_err(|error| Error::io(TEXT, error))
     }
 
     /// Writes what is asked for of a sentence.
@@ -202,12 +248,12 @@ impl JsonLines {
         match item {
             Item::Missing(missing) => {
                 let problem = missing.problem();
-                self.request.write_missing(missing.id.as_ref(), problem.as_deref(), out);
+                self.request.write_missing(&missing.origin, problem.as_deref(), out);
             }
             Item::Stray { .. } => {}
             Item::Sentence(tokens, origin) if tokens.len() > self.max_words => {
                 let problem = too_long(tokens.len(), self.max_words);
-                self.request.write_missing(origin.id(), Some(&problem), out);
+                self.request.write_missing(&origin, Some(&problem), out);
             }
             Item::Sentence(tokens, origin) => return self.sentence(tokens, &origin, model, out),
         }

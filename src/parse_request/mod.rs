@@ -11,7 +11,7 @@ use crate::parser::{NbestRequest, Parse, ParserWorker};
 use crate::text::{Layout, remove_given_tags};
 use crate::tree::dependencies::head_positions;
 use crate::tree::{Token, Tree};
-use crate::treebank::{Origin, SentenceId, json, penn};
+use crate::treebank::{Origin, json, penn};
 
 /// The options for each sentence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -74,11 +74,18 @@ impl ParseRequest {
         out.write_all(b"]\n")
     }
 
-    /// Writes the JSON of a sentence without a parse; `problem` says why it cannot be read.
-    pub fn write_missing(self, id: Option<&SentenceId>, problem: Option<&str>, out: &mut Vec<u8>) {
-        let tree = Tree::default();
-        let span_scores = self.span_scores.then_some(&[][..]);
-        let parse = json::Parse { id, span_scores, error: problem, ..json::Parse::bare(&tree) };
+    /// Writes the JSON of a sentence without a parse, with the keys of one that has a parse and empty values; `problem` says
+    /// why it cannot be read.
+    pub fn write_missing(self, origin: &Origin, problem: Option<&str>, out: &mut Vec<u8>) {
+        let (tree, layout) = (Tree::default(), Layout::default());
+        let parse = json::Parse {
+            id: origin.id(),
+            span_scores: self.span_scores.then_some(&[][..]),
+            layout: origin.layout().map(|_| &layout),
+            file: origin.file(),
+            error: problem,
+            ..json::Parse::bare(&tree)
+        };
         if self.nbest.is_some() {
             out.push(b'[');
         }

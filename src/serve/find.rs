@@ -16,7 +16,7 @@ use super::task::{Answer, Asked, Render};
 use crate::error::Result;
 use crate::find::HEADS;
 use crate::found::{Search, Searched};
-use crate::parse_request::json_request::{items, too_long};
+use crate::parse_request::json_request::{RequestInput, items, too_long};
 use crate::parser::{Parser, ParserWorker};
 use crate::text::Layout;
 use crate::tree::Tree;
@@ -77,7 +77,7 @@ pub(super) async fn find(
         }
         (Some(text), None) => {
             let format = if request.lines { InputFormat::Lines } else { InputFormat::Text };
-            let found = items(&served.parser, format, text.into_bytes());
+            let found = items(&served.parser, RequestInput::new(format, text.into_bytes()));
             (Box::new(found.filter_map(to_search)) as Sentences, Ok(served.heads.clone()))
         }
         (None, Some(trees)) => {

@@ -15,7 +15,7 @@ use super::reply::{JSON_LINES, Refusal, Reply};
 use super::task::{Answer, Asked, Render};
 use super::{ServedModel, Shared};
 use crate::error::{Result, choices};
-use crate::parse_request::json_request::{JsonLines, JsonRequest, items};
+use crate::parse_request::json_request::{JsonLines, JsonRequest, RequestInput, items};
 use crate::parser::{Parser, ParserWorker};
 use crate::treebank::{InputFormat, Item};
 
@@ -89,18 +89,18 @@ pub(super) async fn parse(
     let kind = media_type(head)?;
     let (body, share) = body::read(shared, body).await?;
     let is_long = body.len() > LONG;
-    let (asks, format, input) = match &*kind {
+    let (asks, input) = match &*kind {
         "application/json" => {
             let mut asks = of_body(&body, query)?;
-            let (format, input) = asks.take_input().map_err(Refusal::bad)?;
-            (asks, format, input)
+            let input = asks.take_input().map_err(Refusal::bad)?;
+            (asks, input)
         }
         "application/x-ndjson" | "application/jsonl" | "application/json-lines" => {
-            (query, InputFormat::Json, body)
+            (query, RequestInput::new(InputFormat::Json, body))
         }
         "" | "text/plain" | "application/x-www-form-urlencoded" => {
             let format = query.text_format();
-            (query, format, body)
+            (query, RequestInput::new(format, body))
         }
         _ => {
             let known = "text/plain, application/json or application/x-ndjson";
@@ -108,9 +108,9 @@ pub(super) async fn parse(
         }
     };
     let model = named_model(shared, asks.model.as_deref())?;
-    let render = rendering(shared, &shared.models[model], &asks, format)?;
+    let render = rendering(shared, &shared.models[model], &asks, input.format)?;
     let room = shared.pool.admit()?;
-    let items = items(&shared.models[model].parser, format, input);
+    let items = items(&shared.models[model].parser, input);
     let asked = Asked { model, render, items, is_long };
     let answer = Answer::begin(shared, asked, [share, room]);
     Ok(Reply::new(JSON_LINES, Content::of(answer, b"", b"").await?))

@@ -13,7 +13,7 @@ use super::tokenizer::Tokenizer;
 use crate::tree::{Token, remove_tags};
 
 /// The original text of a sentence.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layout {
     /// Its characters, from the first of its first token to the last of its last.
     pub text: String,

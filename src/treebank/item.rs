@@ -31,8 +31,8 @@ pub enum Item {
 pub struct Missing {
     /// Why it has none.
     pub reason: Reason,
-    /// The value of `id` in JSON, or an ID that was kept.
-    pub id: Option<SentenceId>,
+    /// What the input contains besides words and tags.
+    pub origin: Origin,
 }
 
 /// Why a sentence has no words to parse.
@@ -63,11 +63,12 @@ impl Missing {
 
 impl Item {
     /// A blank line.
-    pub const BLANK: Self = Self::Missing(Missing { reason: Reason::Blank, id: None });
+    pub const BLANK: Self = Self::Missing(Missing { reason: Reason::Blank, origin: Origin::Plain });
 
-    /// What cannot be read, and has no ID.
+    /// What cannot be read, of which nothing else is known.
     pub fn bad(at: Place, problem: impl Into<String>) -> Self {
-        Self::Missing(Missing { reason: Reason::Bad { at, problem: problem.into() }, id: None })
+        let reason = Reason::Bad { at, problem: problem.into() };
+        Self::Missing(Missing { reason, origin: Origin::Plain })
     }
 }
 

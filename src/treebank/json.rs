@@ -58,7 +58,7 @@ pub fn parse_line(
                 Some(problem) => return Err(LineProblem::new(line, line, problem.to_owned())),
                 None => (sentence.tokens, Some(sentence.layout)),
             },
-            None => (Vec::new(), None),
+            None => (Vec::new(), Some(Layout::default())),
         },
         (None, text) => {
             let what = if text.is_some() {
@@ -93,7 +93,7 @@ pub fn id(line: &str) -> Option<SentenceId> {
 }
 
 /// The format that messages recommend.
-const FORM: &str = "write an object such as {\"tokens\":[\"We\",[\"sing\",\"VBP\"]]} or {\"text\":\"We sing.\"} on one line";
+pub(crate) const FORM: &str = "write an object such as {\"tokens\":[\"We\",[\"sing\",\"VBP\"]]} or {\"text\":\"We sing.\"} on one line";
 
 fn problem(line: &str, error: &serde_json::Error) -> LineProblem {
     let message = error.to_string();

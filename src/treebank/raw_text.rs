@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::input::Input;
-use super::item::{Item, Origin, RawText};
+use super::item::{Item, Missing, Origin, RawText, Reason};
 use super::line_reader::LineReader;
 use crate::error::{Place, Result};
-use crate::text::{Splitter, TextSentence, Tokenizer};
+use crate::text::{Layout, Splitter, TextSentence, Tokenizer};
 
 /// The sentences of one input.
 pub(super) struct TextReader {
@@ -51,7 +51,7 @@ impl TextReader {
                     self.find_beginning(first.start);
                 }
                 return Ok(Some(match self.tokenizer.refuses(&sentence.layout.text) {
-                    Some(problem) => Item::bad(self.began(), problem),
+                    Some(problem) => self.origins.bad(self.began(), problem),
                     None => self.origins.item(sentence),
                 }));
             }
@@ -94,7 +94,7 @@ impl TextReader {
                 line.chars().count() as u64
             }
             Err((column, problem)) => {
-                self.bad = Some(Item::bad(self.lines.place(column), problem));
+                self.bad = Some(self.origins.bad(self.lines.place(column), problem));
                 let characters = String::from_utf8_lossy(self.lines.bytes()).chars().count() as u64;
                 self.splitter.skip_line(characters);
                 characters
@@ -129,17 +129,17 @@ impl TextLines {
             Ok(line) => {
                 let item = match self.tokenizer.one_sentence(&line) {
                     Some(sentence) => match self.tokenizer.refuses(&sentence.layout.text) {
-                        Some(problem) => Item::bad(self.lines.place(1), problem),
+                        Some(problem) => self.origins.bad(self.lines.place(1), problem),
                         None => self.origins.item(sentence.after(self.characters)),
                     },
-                    None => Item::BLANK,
+                    None => self.origins.missing(Reason::Blank),
                 };
                 (item, line.chars().count())
             }
             Err((column, problem)) => {
                 let at = self.lines.place(column);
                 let length = String::from_utf8_lossy(self.lines.bytes()).chars().count();
-                (Item::bad(at, problem), length)
+                (self.origins.bad(at, problem), length)
             }
         };
         self.characters += length as u64;
@@ -169,5 +169,16 @@ impl Origins {
         let begins_input = std::mem::take(&mut self.begins_input);
         let text = RawText { layout, file: self.file.clone(), begins_input };
         Item::Sentence(tokens, Origin::Text(Box::new(text)))
+    }
+
+    /// A line without words to parse.
+    fn missing(&self, reason: Reason) -> Item {
+        let (layout, file) = (Layout::default(), self.file.clone());
+        let text = RawText { layout, file, begins_input: false };
+        Item::Missing(Missing { reason, origin: Origin::Text(Box::new(text)) })
+    }
+
+    fn bad(&self, at: Place, problem: &str) -> Item {
+        self.missing(Reason::Bad { at, problem: problem.to_owned() })
     }
 }

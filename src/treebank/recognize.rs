@@ -2,6 +2,8 @@
 
 use std::io::{self, Cursor, Read};
 
+use serde::de::IgnoredAny;
+
 use super::conllu::COLUMNS;
 use super::penn::{COMMENTS, is_space};
 use super::tree_reader::{EXPORT, XML};
@@ -72,6 +74,64 @@ pub(super) fn untagged(start: &[u8], separator: char) -> Option<InputKind> {
         return None;
     }
     Some(if words().any(is_unsplit) { InputKind::Text } else { InputKind::Tokens })
+}
+
+/// Recognizes sentences of JSON and words with tags in what should be raw text, by its beginning; `None` if it may be text.
+pub(super) fn annotated(start: &[u8]) -> Option<InputKind> {
+    let text = String::from_utf8_lossy(start);
+    let text = text.trim_start_matches('\u{feff}');
+    if begins_with_objects(text) {
+        return Some(InputKind::Json);
+    }
+    begins_with_tagged_words(text).then_some(InputKind::Tagged)
+}
+
+/// Whether every line is an object of JSON, and some have a sentence. The last line may be cut off.
+fn begins_with_objects(text: &str) -> bool {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
+    let mut has_sentence = false;
+    while let Some(line) = lines.next() {
+        has_sentence |=
+            ["\"tree\":", "\"tokens\":", "\"text\":"].iter().any(|key| line.contains(key));
+        let is_read = match serde_json::from_str::<IgnoredAny>(line) {
+            Ok(_) => true,
+            Err(error) => error.is_eof() && lines.peek().is_none(),
+        };
+        if !is_read || !line.trim_start().starts_with('{') {
+            return false;
+        }
+    }
+    has_sentence
+}
+
+/// The number of words after which a text is accepted as tagged.
+const TAGGED_WORDS: usize = 3;
+
+/// Whether nine tenths of the words have tags, and a third also letters that are no capitals: `and/CC`, unlike `AC/DC`.
+fn begins_with_tagged_words(text: &str) -> bool {
+    let (mut words, mut tagged, mut common) = (0, 0, 0);
+    for word in text.split_ascii_whitespace() {
+        words += 1;
+        if let Some((word, _)) = word.rsplit_once('/').filter(|(word, tag)| is_tagged(word, tag)) {
+            tagged += 1;
+            common += usize::from(word.contains(|c: char| c.is_alphabetic() && !c.is_uppercase()));
+        }
+    }
+    words >= TAGGED_WORDS && tagged * 10 >= words * 9 && common * 3 >= words
+}
+
+/// Whether this is surely a tag and its word: capitals before the first hyphen, such as `PRP$` and `N-soort`, or marks
+/// for a mark; no part of a path, an address, a date or a pair such as `and/or`.
+fn is_tagged(word: &str, tag: &str) -> bool {
+    let of_capitals = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || "$|+".contains(c);
+    let is_mark = |text: &str| !text.is_empty() && !text.contains(char::is_alphanumeric);
+    let name = tag.trim_start_matches('-');
+    let (stem, function) = name.split_once('-').unwrap_or((name, ""));
+    let is_named = stem.starts_with(|c: char| c.is_ascii_uppercase())
+        && stem.chars().all(of_capitals)
+        && function.chars().all(|c| c.is_alphabetic() || matches!(c, '-' | '_'));
+    let is_path = word.replace("\\/", "").contains('/') && !is_mark(word);
+    !word.is_empty() && !is_path && (is_named || is_mark(tag) && is_mark(word))
 }
 
 /// The number of leaves after which a text is accepted as a tree.
@@ -181,6 +241,39 @@ mod tests {
         assert_eq!(untagged(words), Some(InputKind::Tokens));
         for text in ["", "dogs/NNS\n", "dogs/NNS bark\nno tags here\n", "a/b c.\n"] {
             assert_eq!(untagged(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn tagged_words_and_objects_are_recognized() {
+        for text in [
+            "\u{feff}The/DT dog/NN barks/VBZ ./.\n\n",
+            "-LRB-/-LRB- my/PRP$ 1\\/2/CD //SYM dog/NN barks/VBZ -RRB-/-RRB- ''/''",
+            "Mag/WW-pv ik/VNW-pers ?/LET",
+            "窓/N を/P 閉め/VB ./PU",
+        ] {
+            assert_eq!(annotated(text.as_bytes()), Some(InputKind::Tagged), "{text}");
+        }
+        for text in [
+            "{\"id\":1,\"tokens\":[]}\n\n {\"text\": \"We sing.\"}\r\n{\"te",
+            "{\"tree\":\"(TOP (S (NP (NN do",
+        ] {
+            assert_eq!(annotated(text.as_bytes()), Some(InputKind::Json), "{text}");
+        }
+        for text in [
+            "",
+            "dogs/NNS bark/VBP",
+            "and/or he/she 24/7 km/h 3/4/2020\n",
+            "N/A AC/DC TCP/IP I/O 5/GB\n",
+            "https://example.org/FAQ http://x.org/A lib/src/README\n",
+            "Etc/GMT-10, Etc/GMT-9, 03/MAR/2020 10.1000/ABC1\n",
+            "[12:01] <ann> w/ me / BBC/ITV and the/NN\n",
+            "{\"tokens\":[]}\nA line of text.\n",
+            "{\"name\":\"x\"}\n",
+            "{\n \"text\": \"We sing.\"\n}\n",
+            "{see below}\n",
+        ] {
+            assert_eq!(annotated(text.as_bytes()), None, "{text}");
         }
     }
 

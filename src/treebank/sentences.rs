@@ -134,16 +134,18 @@ impl Sentences {
         let reader = input.open_counted(&self.counter)?;
         let (start, reader) = recognize::peek(reader).map_err(|source| Error::io(&name, source))?;
         let found = recognize::kind(&start).filter(|&kind| !self.reads(kind, &start));
-        if let Some(found) = found.or_else(|| self.untagged(input, &start)) {
+        if let Some(found) = found.or_else(|| self.unlike(input, &start)) {
             return Err(Error::OtherInput { input: name, found });
         }
         self.attach(reader, name);
         Ok(())
     }
 
-    /// What a file looks like that has no tags although it should. Standard input may have them in later lines.
-    fn untagged(&self, input: &Input, start: &[u8]) -> Option<InputKind> {
+    /// What raw text looks like that has tags or is JSON, and a file that has no tags although it should. Standard input
+    /// may have them in later lines.
+    fn unlike(&self, input: &Input, start: &[u8]) -> Option<InputKind> {
         match (input, self.format) {
+            (_, InputFormat::Text | InputFormat::Lines) => recognize::annotated(start),
             (Input::File(_), InputFormat::Tagged) => recognize::untagged(start, '/'),
             (Input::File(_), InputFormat::Underscore) => recognize::untagged(start, '_'),
             _ => None,
@@ -242,14 +244,18 @@ fn tree_item(
         Ok(Some(tree)) => {
             let id = reader.facts().id.as_deref().filter(|_| keeps_ids).map(SentenceId::from);
             let tree = if keeps_ids { ids::without_id(tree) } else { tree };
+            let missing = |reason, id| {
+                let origin = Origin::Tree(Box::new(TreeOrigin { tree: None, id }));
+                Item::Missing(Missing { reason, origin })
+            };
             let Some(tree) = cleaning.strip(tree) else {
-                return Ok(Some(Item::Missing(Missing { reason: Reason::Blank, id })));
+                return Ok(Some(missing(Reason::Blank, id)));
             };
             let kept = keeps_trees.then(|| tree.clone());
             let mut tokens = tree.into_tokens();
             tokens.retain(|token| token.tag != TRACE);
             if tokens.is_empty() {
-                Item::Missing(Missing { reason: Reason::NoWords, id })
+                missing(Reason::NoWords, id)
             } else if kept.is_some() || id.is_some() {
                 let origin = TreeOrigin { tree: kept, id };
                 Item::Sentence(tokens, Origin::Tree(Box::new(origin)))
@@ -291,21 +297,20 @@ fn json_item(
     }
     lines.begin();
     let object = parse_line(lines, |line| json::parse_line(line, needs_tags, tokenizer));
+    let origin = |id, layout| Origin::Json(Box::new(JsonOrigin { id, layout }));
     Ok(Some(match object {
         Err(LineProblem { column, problem }) => {
             let reason = Reason::Bad { at: lines.place(column), problem };
             let id = lines.decode().ok().and_then(|line| json::id(&line));
-            Item::Missing(Missing { reason, id })
+            Item::Missing(Missing { reason, origin: origin(id, None) })
         }
-        Ok(json::Sentence { tokens, id, .. }) if tokens.is_empty() => {
-            Item::Missing(Missing { reason: Reason::Blank, id })
+        Ok(json::Sentence { tokens, id, layout }) if tokens.is_empty() => {
+            Item::Missing(Missing { reason: Reason::Blank, origin: origin(id, layout) })
         }
         Ok(json::Sentence { tokens, id: None, layout: None }) => {
             Item::Sentence(tokens, Origin::Plain)
         }
-        Ok(json::Sentence { tokens, id, layout }) => {
-            Item::Sentence(tokens, Origin::Json(Box::new(JsonOrigin { id, layout })))
-        }
+        Ok(json::Sentence { tokens, id, layout }) => Item::Sentence(tokens, origin(id, layout)),
     }))
 }
 

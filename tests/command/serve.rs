@@ -51,7 +51,8 @@ fn the_reply_is_what_parse_writes() {
         ("?trace=2", &["--input", "json", "--trace=2"]),
     ] {
         let reply = server.ask(&post(&format!("/parse{query}"), LINES, objects));
-        assert_eq!(reply.body, parsed(options, objects), "{query}");
+        let expected = parsed(options, objects).replace("<stdin>", "<text>");
+        assert_eq!(reply.body, expected, "{query}");
     }
     assert_eq!(server.parse(TEXT).headers["content-type"], "application/x-ndjson");
 }
@@ -81,6 +82,7 @@ fn json_bodies_have_a_text_tokens_or_sentences() {
         ("{", 400, "the body cannot be read"),
         ("{\"text\":\"a\",\"tokens\":[]}", 400, "one of text, tokens and sentences"),
         ("{}", 400, "one of text, tokens and sentences"),
+        ("{\"sentences\":\"Dogs bark.\"}", 400, "sentences is not a list: send {"),
         ("[\"Dogs bark.\"]", 400, "expected an object"),
         ("{\"text\":\"a\",\"id\":7}", 400, "id names one sentence"),
         ("{\"txt\":\"a\"}", 400, "unknown field `txt`"),
@@ -100,6 +102,26 @@ fn json_bodies_have_a_text_tokens_or_sentences() {
     assert_eq!(latin.status, 415);
     let packed = server.ask(&post("/parse", "Content-Encoding: gzip\r\n", "a"));
     assert_eq!((packed.status, packed.body.contains("bodies in gzip are not read")), (415, true));
+}
+
+#[test]
+fn a_sentence_that_cannot_be_read_has_its_place_in_the_request() {
+    let server = Running::start(&[]);
+    let problems = |body: &str| -> Vec<String> {
+        let lines = body.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        lines.filter_map(|line| Some(line["error"].as_str()?.to_owned())).collect()
+    };
+    let said =
+        problems(&server.ask(&post("/parse", JSON, "{\"sentences\":[\"We sing.\",3]}")).body);
+    let expected =
+        "sentences:2: `3` is not an object: write a text, a list of words, or an object such as {";
+    assert!(said.len() == 1 && said[0].starts_with(expected), "{said:?}");
+    assert!(!said[0].contains("on one line"), "{said:?}");
+    let mut connection = server.connect();
+    connection.send("POST /parse HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\nBad ");
+    connection.stream.write_all(b"\xff\n").unwrap();
+    let reply = connection.head().unwrap().whole(&mut connection);
+    assert_eq!(problems(&reply.body), ["<text>:1:5: not UTF-8 text: send UTF-8"]);
 }
 
 #[test]

@@ -35,6 +35,26 @@ fn every_sentence_of_a_text_gives_a_tree() {
 }
 
 #[test]
+fn words_with_tags_and_json_are_no_raw_text() {
+    let tagged = std::fs::read_to_string(sample("sentences.txt")).unwrap();
+    let json = printed(parse_words(&["-q", "--output", "json"]), &tagged);
+    for (input, says) in
+        [(tagged, "word/TAG: add --input tagged"), (json, "JSON lines: add --input json")]
+    {
+        let said = format!("error: <stdin>: this looks like {says}\n");
+        for format in ["text", "lines"] {
+            for mut command in [parse_words(&["--input", format]), tag(&["--input", format])] {
+                let done = command.write_stdin(input.clone()).assert().code(2);
+                assert_eq!(text(&done.get_output().stderr), said);
+                assert_eq!(text(&done.get_output().stdout), "");
+            }
+        }
+    }
+    let chat = "He/she works 24/7 on TCP/IP\nhttps://example.org/FAQ N/A\n";
+    assert_eq!(printed(parse_words(&["--input", "lines"]), chat).lines().count(), 2);
+}
+
+#[test]
 fn json_carries_the_text_and_the_place_of_each_token() {
     let arguments = ["--input", "text", "--output", "json"];
     let out = printed(parse_words(&arguments), TEXT);
@@ -158,6 +178,25 @@ fn every_line_of_raw_text_gives_a_tree() {
     let lines: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines[0]["text"], "Mrs. Reed can't sing. Who else?");
     assert_eq!((&lines[1]["tree"], &lines[2]["start"][0]), (&"(())".into(), &33.into()));
+}
+
+#[test]
+fn a_line_without_a_sentence_has_the_keys_of_one() {
+    let folder = crate::command::folder(&[("a.txt", b"One dog.\n\n\xff\n")]);
+    for (format, items) in [("lines", 3), ("text", 2)] {
+        let mut command = parse_words(&["-q", "--input", format, "--output", "json", "a.txt"]);
+        let done = command.current_dir(&folder).assert().code(2);
+        let out = text(&done.get_output().stdout);
+        let lines: Vec<Value> =
+            out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(lines.len(), items, "{out}");
+        for line in &lines[1..] {
+            let mut keys = lines[0].as_object().unwrap().keys();
+            assert!(keys.all(|key| line.get(key).is_some()), "{line}");
+            assert_eq!((&line["text"], &line["file"]), (&"".into(), &"a.txt".into()));
+            assert_eq!((&line["start"], &line["end"]), (&line["tokens"], &line["tokens"]));
+        }
+    }
 }
 
 #[test]
