@@ -216,6 +216,8 @@ fn advised(error: anyhow::Error) -> anyhow::Error {
     let advice = match found {
         InputKind::Trees | InputKind::Treebank => "omit --text".to_owned(),
         InputKind::Model => format!("give a model with --model {input}"),
+        InputKind::Tagged => "parse it first: srparse parse --input tagged".to_owned(),
+        InputKind::Json => "parse it first: srparse parse --input json".to_owned(),
         _ => "parse it first: srparse parse --input conllu".to_owned(),
     };
     anyhow::anyhow!("{input}: this looks like {found}: {advice}")
