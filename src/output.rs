@@ -122,7 +122,7 @@ impl Destination {
     fn of(path: &Path) -> io::Result<Self> {
         let name = path.as_os_str().as_encoded_bytes();
         if name == b"-" {
-            let problem = "standard output is not written to here: name a file";
+            let problem = "standard output cannot be written to here: name a file";
             return Err(io::Error::new(ErrorKind::InvalidInput, problem));
         }
         if name.last().is_some_and(|&end| std::path::is_separator(end.into())) {
