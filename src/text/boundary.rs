@@ -174,14 +174,20 @@ impl Pending {
 
     /// Decides whether the sentence ends at a cut where `next` follows; returns its number of tokens.
     fn decide(&mut self, cut: Cut, next: Piece, text: &str) -> Option<usize> {
-        if self.is_list_number(cut, text) {
+        let next = &text[next.start..next.end];
+        let is_between_numbers = || {
+            let is_unit = |unit| self.rules.units.contains(unit);
+            cut.end == cut.mark + 1
+                && next.starts_with(char::is_numeric)
+                && self.unit_before(cut.mark, text).is_some_and(is_unit)
+        };
+        if self.is_list_number(cut, text) || is_between_numbers() {
             self.join_period(cut.mark);
             return None;
         }
         let mark = self.pieces[cut.mark];
         let role = mark.role;
         let is_bracketed = self.pieces.len() > cut.end;
-        let next = &text[next.start..next.end];
         let is_quoted = cut.end > cut.mark + 1 && self.rules.after_quotations.contains(next);
         if has_letter(mark, next, self.rules) || is_quoted || next.starts_with(INNER) {
             return None;
@@ -217,9 +223,10 @@ impl Pending {
     /// alone: which words other languages abbreviate is known less well.
     fn ends_before_any(&self, cut: Cut, text: &str) -> bool {
         let is_whole = |word: &str| {
-            word.len() >= 4
-                && word.bytes().all(|byte| byte.is_ascii_lowercase())
-                && word.contains(['a', 'e', 'i', 'o', 'u', 'y'])
+            self.rules.short_words.contains(word)
+                || word.len() >= 4
+                    && word.bytes().all(|byte| byte.is_ascii_lowercase())
+                    && word.contains(['a', 'e', 'i', 'o', 'u', 'y'])
         };
         let is_final = match self.pieces[cut.mark].role {
             Role::Exclamation => true,
@@ -234,13 +241,25 @@ impl Pending {
     }
 
     /// Whether a period before a lower-case word belongs to the word before it, which looks like an
-    /// abbreviation.
+    /// abbreviation or is a unit after a number.
     fn is_unknown_abbreviation(&self, period: usize, text: &str) -> bool {
         let is_short = |word: &str| {
             let is_consonant = |c: char| c.is_ascii_lowercase() && !"aeiouy".contains(c);
             word.len() <= 5 && word.chars().all(is_consonant)
         };
+        let is_unit =
+            |unit| self.rules.units.contains(unit) || self.rules.small_units.contains(unit);
         self.word_before(period, text).is_some_and(is_short)
+            || self.unit_before(period, text).is_some_and(is_unit)
+    }
+
+    /// The letters of the word before a period that follow a number: `6 ft.`, `6ft.`.
+    fn unit_before<'t>(&self, period: usize, text: &'t str) -> Option<&'t str> {
+        let word = self.word_before(period, text)?;
+        let unit = word.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let before = period.checked_sub(2).map(|at| self.pieces[at]);
+        let is_number = |piece: Piece| text[..piece.end].ends_with(char::is_numeric);
+        (unit.len() < word.len() || before.is_some_and(is_number)).then_some(unit)
     }
 
     /// Joins a period with the word before it.
@@ -339,3 +358,6 @@ fn ends(role: Role, is_bracketed: bool, next: &str, rules: &LanguageRules) -> bo
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests;

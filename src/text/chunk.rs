@@ -29,8 +29,8 @@ pub(super) fn split(
 fn split_run(text: &str, range: Range<usize>, tokenizer: &Tokenizer, pieces: &mut Vec<Piece>) {
     let (settings, rules) = (tokenizer.settings(), tokenizer.rules());
     let offset = range.start;
-    let text = &text[range];
-    let mut chunk = Chunk { text, offset, settings, rules, pieces };
+    let (before, text) = (&text[..offset], &text[range]);
+    let mut chunk = Chunk { text, before, offset, settings, rules, pieces };
     if chunk.is_penn() && text.bytes().all(|byte| byte.is_ascii_alphabetic()) {
         chunk.push_word(0, text.len());
     } else {
@@ -94,8 +94,27 @@ fn role(word: &str, rules: &LanguageRules) -> Role {
     }
 }
 
+/// The longest capitalized word to which a period before it belongs, in bytes: `.Net`.
+const LONGEST_CAPITALIZED: usize = 4;
+
+/// Whether a period belongs to the word after it, at the beginning of `rest`. Before a common first word or a longer
+/// capitalized word, it ends a sentence, and the space is in the wrong place: `He left .Then it rained`.
+fn is_name(rest: &str, rules: &LanguageRules) -> bool {
+    let word = &rest[..rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len())];
+    // Domains have two letters: `.it`, `.in`.
+    let is_first =
+        rules.begins_sentences(word) || word.len() != 2 && rules.begins_sentences_in_any_case(word);
+    let is_capitalized = word.chars().skip(1).all(char::is_lowercase);
+    let is_name = word.starts_with(char::is_lowercase)
+        || word.starts_with(char::is_uppercase)
+            && (word.len() <= LONGEST_CAPITALIZED || !is_capitalized);
+    is_name && !is_first
+}
+
 struct Chunk<'a> {
     text: &'a str,
+    /// The text before the run.
+    before: &'a str,
     /// The offset of the run in the whole text.
     offset: usize,
     settings: TextSettings,
@@ -127,7 +146,7 @@ impl Chunk<'_> {
         self.settings.tokenization.is_penn()
     }
 
-    /// Whether a word begins here: a letter or digit, the sign of a number, a hashtag or a user name.
+    /// Whether a word begins here: a letter or digit, the sign of a number, a hashtag, a user name or `.NET`.
     fn begins_word(&self, at: usize) -> bool {
         let mut characters = self.text[at..].chars();
         let (Some(first), second) = (characters.next(), characters.next()) else { return false };
@@ -135,6 +154,7 @@ impl Chunk<'_> {
         match first {
             '#' => before(char::is_alphabetic) && characters.take(3).any(char::is_lowercase),
             '@' => before(char::is_alphabetic),
+            '.' if before(char::is_alphabetic) => self.begins_name(at),
             '.' | '+' => self.may_begin_number(at) && before(|c| c.is_ascii_digit()),
             '-' if self.settings.compounds == Compounds::Keep => {
                 at == 0 && before(|c| c.is_ascii_digit())
@@ -147,6 +167,20 @@ impl Chunk<'_> {
     fn may_begin_number(&self, at: usize) -> bool {
         at == 0
             || self.text[..at].ends_with(|c: char| "([{<>=~$\u{a3}\u{20ac}\"\u{201c}".contains(c))
+    }
+
+    /// Whether the period here, before a letter, begins a word such as `.NET` or `.gitignore`: after white space, a slash,
+    /// or an opening bracket or quotation mark. The dots of `. . .and` begin none.
+    fn begins_name(&self, at: usize) -> bool {
+        let before = self.text[..at].trim_end_matches(marks::may_open);
+        if !before.is_empty() && !before.ends_with('/') {
+            return false;
+        }
+        let is_dots = || {
+            let mut last = self.before.chars().rev().filter(|c| !c.is_whitespace());
+            last.next() == Some('.') && last.next() == Some('.')
+        };
+        !(at == 0 && is_dots()) && is_name(&self.text[at + 1..], self.rules)
     }
 
     /// Takes the word at `start`, with the period after it if that is part of it.
@@ -224,6 +258,7 @@ impl Chunk<'_> {
         let mut end = start;
         loop {
             end += self.text[end..].split_word_bounds().next().map_or(0, str::len);
+            end += marks::end_of_name(&self.text[start..end], &self.text[end..]);
             let rest = &self.text[end..];
             let after = rest.strip_prefix(compounds::is_hyphen);
             let joins = self.settings.compounds != Compounds::Split

@@ -62,7 +62,7 @@ pub(super) fn is_fraction(chunk: &str, start: usize) -> bool {
     let length = text.iter().take(LONGEST_FRACTION + 1).take_while(is_part).count();
     let stands_alone = length <= LONGEST_FRACTION
         && !chunk[..start].ends_with(|c: char| c.is_alphanumeric() || c == '/')
-        && !chunk[start + length..].starts_with(|c: char| c.is_alphanumeric() || c == '-');
+        && !chunk[start + length..].starts_with(char::is_alphanumeric);
     let lengths: Vec<usize> = text[..length].split(|&byte| byte == b'/').map(<[u8]>::len).collect();
     stands_alone && matches!(lengths[..], [1 | 2, 1 | 2] | [1 | 2, 1 | 2, 1 | 2 | 4])
 }
@@ -88,10 +88,10 @@ mod tests {
 
     #[test]
     fn fractions_and_dates_stand_alone() {
-        for chunk in ["1/2", "9/11", "3/14/1879", "3/14/79,"] {
+        for chunk in ["1/2", "9/11", "3/14/1879", "3/14/79,", "1/2-inch"] {
             assert!(is_fraction(chunk, 0), "{chunk}");
         }
-        for chunk in ["1/2/3/4", "1/2b", "1/200", "1900/2000", "1/2-inch", "1/"] {
+        for chunk in ["1/2/3/4", "1/2b", "1/200", "1900/2000", "1/"] {
             assert!(!is_fraction(chunk, 0), "{chunk}");
         }
         assert!(!is_fraction("4/5/6", 2) && is_fraction("(5/6", 1));

@@ -45,6 +45,12 @@ pub(super) struct LanguageRules {
     pub(super) open: HashSet<String>,
     pub(super) closed: HashSet<String>,
     pub(super) numbered: HashSet<String>,
+    /// Units whose period after a number belongs to them before a lower-case word.
+    pub(super) small_units: HashSet<String>,
+    /// Those whose period belongs to them before another number too.
+    pub(super) units: HashSet<String>,
+    /// Words of up to three letters that are no abbreviations.
+    pub(super) short_words: HashSet<String>,
     before_ordinals: HashSet<String>,
     after_ordinals: HashSet<String>,
     pub(super) suffixes: Vec<String>,
@@ -108,6 +114,11 @@ impl LanguageRules {
     /// Whether a word begins sentences more often than names.
     pub(super) fn begins_sentences(&self, word: &str) -> bool {
         self.first_words.contains(word)
+    }
+
+    /// Whether a word does, if it is capitalized.
+    pub(super) fn begins_sentences_in_any_case(&self, word: &str) -> bool {
+        self.first_words.iter().any(|first| first.eq_ignore_ascii_case(word))
     }
 
     /// The length of the pronoun with a hyphen at the beginning of a text, if the word ends after it or after a second one

@@ -2,6 +2,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::compounds::is_hyphen;
 use super::piece::Role;
 
 /// Full stops of all scripts.
@@ -98,6 +99,31 @@ fn role(c: char) -> Role {
         '"' | '\'' | '\u{ff02}' => Role::Quote,
         _ => Role::Word,
     }
+}
+
+/// Whether a character may be an opening bracket or quotation mark.
+pub(super) fn may_open(c: char) -> bool {
+    OPENING.contains(c) || "\"'`<".contains(c)
+}
+
+/// The length of what ends the name of a programming language such as `C++`, `C++17` and `F#`, between its letter, the
+/// last of `word`, and the rest of the text; 0 for other words.
+pub(super) fn end_of_name(word: &str, rest: &str) -> usize {
+    let mut letters = word.chars().rev();
+    let is_letter = letters.next().is_some_and(|c| c.is_ascii_alphabetic())
+        && letters.next().is_none_or(|c| c == '/' || is_hyphen(c));
+    if !is_letter {
+        return 0;
+    }
+    let (sign, after) = match (rest.strip_prefix("++"), rest.strip_prefix('#')) {
+        (Some(after), _) => (2, after),
+        (_, Some(after)) => (1, after),
+        _ => return 0,
+    };
+    let version = after.find(|c: char| !c.is_alphanumeric()).unwrap_or(after.len());
+    let is_version = version == 0 || sign == 2 && after.starts_with(|c: char| c.is_ascii_digit());
+    let is_end = is_version && !after.starts_with(['+', '#']);
+    if is_end { sign + version } else { 0 }
 }
 
 /// Whether a bracket or quotation mark closes an opening one; one that is never closed, such as `¿`, has no pair with itself

@@ -13,9 +13,13 @@ pub(super) fn word_end(chunk: &str, start: usize, compounds: Compounds) -> usize
     while let Some(c) = chunk[end..].chars().next() {
         let word = Word { chunk, start, end, compounds };
         if !(c.is_alphanumeric() || c == '_' || end > start && word.continues_with(c)) {
-            break;
+            match marks::end_of_name(&chunk[start..end], &chunk[end..]) {
+                0 => break,
+                length => end += length,
+            }
+        } else {
+            end += c.len_utf8();
         }
-        end += c.len_utf8();
     }
     end
 }
