@@ -38,7 +38,7 @@ pub enum Error {
         found: InputKind,
     },
     /// An input in a format without trees where trees are expected.
-    #[error("{input}: this looks like {found}, which has no constituency trees: {}", with_trees(*found))]
+    #[error("{input}: this looks like {found}, from which trees are not read: {}", with_trees(*found))]
     NoTrees {
         /// The name of the input.
         input: String,

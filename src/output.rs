@@ -126,7 +126,7 @@ impl Destination {
             return Err(io::Error::new(ErrorKind::InvalidInput, problem));
         }
         if name.last().is_some_and(|&end| std::path::is_separator(end.into())) {
-            let problem = "a file is written here, not a folder: omit the last separator";
+            let problem = "a file is written here, not a folder: omit the trailing slash";
             return Err(io::Error::new(ErrorKind::InvalidInput, problem));
         }
         let is_pipe = |kind: FileType| !kind.is_file() && !kind.is_dir() && !is_device(kind);
@@ -309,7 +309,7 @@ mod tests {
     fn names_of_folders_and_of_standard_output_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         for (path, problem) in [
-            (folder.path().join("new/"), "omit the last separator"),
+            (folder.path().join("new/"), "omit the trailing slash"),
             (PathBuf::from("-"), "name a file"),
         ] {
             let refused = write(&path, |out| out.write_all(b"new")).unwrap_err().to_string();

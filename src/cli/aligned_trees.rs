@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::bail;
 
 use super::inputs::inputs;
-use super::options::note_terminal;
+use super::options::{ScoringArgs, note_terminal};
 use super::reading_bar::ReadingBar;
 use crate::error::Place;
 use crate::eval::Evaluation;
@@ -143,17 +143,18 @@ impl AlignedTrees {
     }
 
     /// Warns, unless `--quiet` is given, if most trees of a parser have other words than gold; there is an evaluation of
-    /// each parser, in the order of the files.
+    /// each parser, in the order of the files. With its own tags, other words may be left out as punctuation.
     pub(super) fn warn_of_other_words<'e>(
         &self,
         evaluations: impl IntoIterator<Item = &'e Evaluation>,
+        scoring: &ScoringArgs,
     ) {
         let other: Vec<String> = (self.sides[1..].iter().zip(evaluations))
             .map(|(side, evaluation)| (side.name, evaluation.all.errors, evaluation.all.sentences))
             .filter(|&(_, errors, sentences)| 2 * errors > sentences)
             .map(|(name, errors, sentences)| format!("{errors} of {sentences} {name} trees"))
             .collect();
-        if !other.is_empty() && !self.quiet {
+        if !other.is_empty() && !self.quiet && !scoring.own_tags {
             say!(
                 "WARNING: the words of {} differ from gold, so the scores mean little: give parses of the same sentences in \
                  the same order; clean the gold trees like the parser's training trees, with --treebank or --set; for \

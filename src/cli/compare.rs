@@ -187,7 +187,7 @@ fn read(
     }
     let (systems, sentences, failures) = scores.choose(args.verbosity.quiet);
     args.report(&sides, sentences.len() as u64, &failures)?;
-    sides.warn_of_other_words(&systems);
+    sides.warn_of_other_words(&systems, &args.scoring);
     filter.check(&sentences)?;
     Ok((sentences, failures))
 }

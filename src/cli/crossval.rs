@@ -130,15 +130,15 @@ impl Bank {
         }
         let units = args.units.units(&entries)?;
         let n_folds = usize::from(args.folds);
-        let unit = if units.len() == entries.len() { "tree" } else { "document" };
+        let unit = if args.units.are_documents() { "document" } else { "tree" };
         ensure!(
             units.len() >= n_folds,
             "--folds {n_folds}: the treebank has only {}: {}",
             counted(units.len() as u64, unit),
-            if units.len() > 1 {
-                "give fewer folds"
-            } else {
-                "give more files, or change or omit --by"
+            match (units.len(), unit) {
+                (1, "document") => "give more files, or change or omit --by",
+                (1, _) => "give more trees",
+                _ => "give fewer folds",
             }
         );
         let mut folds = vec![Vec::new(); n_folds];

@@ -147,7 +147,7 @@ fn collect(args: &DiffArgs, named: &[(&'static str, &Path)]) -> anyhow::Result<F
     }
     sides.report();
     let Scores { systems, selection, brackets } = scores.choose(args.verbosity.quiet);
-    sides.warn_of_other_words(systems.iter().map(|system| &system.evaluation));
+    sides.warn_of_other_words(systems.iter().map(|system| &system.evaluation), &args.scoring);
     selection.check(sides.read())?;
     Ok(Found { systems, sentences: selection.sentences, brackets })
 }

@@ -178,7 +178,7 @@ fn score_trees(
     excluded.iter().for_each(|message| notes.print(message));
     notes.end();
     sides.report();
-    sides.warn_of_other_words([&evaluation]);
+    sides.warn_of_other_words([&evaluation], &args.scoring);
     if !heads.is_chosen && !fit.is_good() {
         evaluation.heads = None;
         if !args.verbosity.quiet {

@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use compact_str::CompactString;
 
 use super::options::ProfileArg;
-use crate::preset::TreebankProfile;
+use crate::preset::{Preset, TreebankProfile};
 use crate::tree::{TRACE, Tree, is_root_label};
-use crate::treebank::Cleaning;
 use crate::treebank::lint::Finding;
 
 /// Prints the findings, each with the setting that fixes it, and points to the profiles.
@@ -30,10 +29,13 @@ const LISTED: usize = 10;
 /// The tags or the labels of a tree.
 type Names = fn(&Tree) -> Vec<CompactString>;
 
-/// Warns of development trees that have no tag, or no label, of the training trees.
-pub(super) fn warn_of_other_treebank(train: &[Tree], dev: &[Tree], cleaning: &Cleaning) {
+/// Warns of development trees that have no tag, or, for a parser, no label of the training trees.
+pub(super) fn warn_of_other_treebank(train: &[Tree], dev: &[Tree], preset: &Preset) {
+    let cleaning = &preset.clean;
+    let kinds = [("tag", tags as Names), ("label", labels as Names)];
+    let kinds = if preset.only_tagger { &kinds[..1] } else { &kinds };
     let cleaned = |tree: &Tree| Some(cleaning.apply(cleaning.strip(tree.clone())?));
-    for (what, names) in [("tag", tags as Names), ("label", labels as Names)] {
+    for (what, names) in kinds {
         let all = |trees: &[Tree]| -> BTreeSet<CompactString> {
             trees.iter().filter_map(cleaned).flat_map(|tree| names(&tree)).collect()
         };

@@ -18,7 +18,6 @@ use super::resume::Causes;
 use super::stream::{self, Processor, Rendered, StreamArgs, Totals, Work};
 use super::unseen::UnseenNotes;
 use super::{listed, page};
-use crate::decode::Method;
 use crate::error::counted;
 use crate::model::Model;
 use crate::parse_request::ParseRequest;
@@ -76,7 +75,7 @@ pub struct ParseArgs {
     #[arg(long, conflicts_with = "trace", help_heading = OUTPUT)]
     ids: bool,
     /// Write K different trees per sentence, at most 4096, each with its rank and score, followed by a blank line; with
-    /// --output json, one list per sentence. The first is that without --nbest; the others follow, best first, from a
+    /// --output json, one list per sentence. The first is the one found without --nbest; the others follow, best first, from a
     /// beam at least K wide and without a threshold. Greedy search finds only one tree.
     #[arg(long, value_name = "K", value_parser = number_of_trees, help_heading = OUTPUT)]
     nbest: Option<NonZeroUsize>,
@@ -341,7 +340,7 @@ fn retags(args: &ParseArgs, parser: &Parser) -> anyhow::Result<bool> {
 /// Notes that greedy search finds one tree where several are asked for.
 fn note_greedy_search(args: &ParseArgs, parser: &Parser) {
     let Some(nbest) = args.nbest.filter(|nbest| nbest.get() > 1) else { return };
-    if args.stream.verbosity.quiet || parser.preset().search.method != Method::Greedy {
+    if args.stream.verbosity.quiet || parser.preset().search.compares_paths() {
         return;
     }
     let advice = if parser.plan.can_compare_paths() {

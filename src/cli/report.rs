@@ -142,7 +142,7 @@ fn read(args: &ReportArgs, parser: &Parser) -> anyhow::Result<Gold> {
 
 /// Notes tags and words that are unknown to the model.
 fn note_unseen(parser: &Parser, gold: &Gold, quiet: bool) {
-    let advice = "Give trees of the treebank that it was trained on";
+    let advice = "Check that these are trees of the treebank that it was trained on";
     let mut unseen = UnseenNotes::new(parser, quiet, false).advising(advice);
     for (tree, _) in gold {
         if let Some(note) = unseen.add(&words(tree)) {

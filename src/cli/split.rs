@@ -80,6 +80,11 @@ enum By {
 }
 
 impl UnitArgs {
+    /// Whether documents stay whole.
+    pub(super) fn are_documents(&self) -> bool {
+        self.by.is_some()
+    }
+
     /// The units of a treebank, in the order in which they are drawn.
     ///
     /// # Errors
@@ -152,7 +157,9 @@ pub fn run(args: &SplitArgs) -> anyhow::Result<ExitCode> {
 
 /// Warns of a part without trees.
 fn warn_empty(part: &Part, args: &SplitArgs) {
+    let is_listed = |list: &String| list.split_once('=').is_some_and(|(name, _)| name == part.name);
     let advice = match args.units.by {
+        _ if args.list.iter().any(is_listed) => "check its list",
         Some(_) => {
             "documents stay whole: give more documents or a larger share, or change or omit --by"
         }

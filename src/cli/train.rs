@@ -23,7 +23,7 @@ use crate::preset::{DEFAULT, MethodChoice, Preset, TaggerChoice};
 use crate::train::Trainer;
 use crate::tree::Tree;
 use crate::treebank::lint::Lint;
-use crate::treebank::{Cleaning, Treebank, Trees};
+use crate::treebank::{Treebank, Trees};
 
 const EXAMPLES: &str = "Examples:
   srparse train --train data/sample/train.mrg --dev data/sample/dev.mrg --model sample.srm
@@ -141,7 +141,7 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     if !args.verbosity.quiet {
         lint_notes::print(&lint.findings(), &args.treebank.profile);
     }
-    let dev = read_dev(args, &train, &clean)?;
+    let dev = read_dev(args, &train, trainer.preset())?;
     let start = Instant::now();
     let log = ProgressLog::new(args.verbosity.quiet, args.curve.as_deref(), &interrupts);
     let mut trainer = trainer
@@ -345,13 +345,13 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 /// Reads the development trees, if there are any, and warns of those of another treebank.
-fn read_dev(args: &TrainArgs, train: &Treebank, clean: &Cleaning) -> anyhow::Result<Treebank> {
+fn read_dev(args: &TrainArgs, train: &Treebank, preset: &Preset) -> anyhow::Result<Treebank> {
     if args.dev.is_empty() {
         return Ok(Treebank::default());
     }
     let dev = read(args, &args.dev, "dev", |_, _| {})?;
     if !args.verbosity.quiet {
-        lint_notes::warn_of_other_treebank(&train.trees, &dev.trees, clean);
+        lint_notes::warn_of_other_treebank(&train.trees, &dev.trees, preset);
     }
     Ok(dev)
 }

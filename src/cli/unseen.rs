@@ -99,7 +99,7 @@ impl<'a> UnseenNotes<'a> {
     }
 }
 
-/// Whether so many words are unknown that the text is of another language: more than two fifths, and two words. Of other text in
+/// Whether so many words are unknown that the text is of another language: more than two fifths of them plus two words. Of other text in
 /// the language of a model of `models/`, up to 21 % of the words are unknown; of English text, 46 % (`french`) and more.
 fn are_of_another_language(unseen: u64, words: u64) -> bool {
     5 * unseen > 2 * words + 10

@@ -72,8 +72,10 @@ impl RequestInput {
     }
 }
 
-/// The name of texts, as of trees in brackets.
+/// What messages call a text; trees in brackets have this name too.
 const TEXT: &str = "<text>";
+/// The name of the words of one sentence.
+const TOKENS: &str = "tokens";
 /// The name of a list of sentences, of which each is a line.
 const SENTENCES: &str = "sentences";
 
@@ -115,7 +117,7 @@ impl JsonRequest {
             (None, Some(tokens), None) => {
                 let object = Sentence { tokens, id: self.id.take() };
                 let line = serde_json::to_vec(&object).map_err(|error| error.to_string())?;
-                Ok(RequestInput::new(InputFormat::Json, line))
+                Ok(RequestInput { name: TOKENS, ..RequestInput::new(InputFormat::Json, line) })
             }
             (None, None, Some(list)) => {
                 let sentences = serde_json::from_str::<Vec<&RawValue>>(list.get());
@@ -192,10 +194,15 @@ fn in_request(mut item: Item, name: &str) -> Item {
         if *problem == Encoding::Utf8.complaint() {
             *problem = "not UTF-8 text: send UTF-8".to_owned();
         }
-        if name == SENTENCES {
+        if name != TEXT {
             // A column of the line that was made of the sentence.
             at.column = 0;
-            *problem = problem.replace(json::FORM, SENTENCE_FORM);
+            *problem = problem
+                .replace(json::FORM, SENTENCE_FORM)
+                .replace("is not an object", "is not a sentence");
+        }
+        if name == TOKENS {
+            at.line = 0;
         }
     }
     item

@@ -95,7 +95,7 @@ fn role(word: &str, rules: &LanguageRules) -> Role {
 }
 
 /// The longest capitalized word to which a period before it belongs, in bytes: `.Net`.
-const LONGEST_CAPITALIZED: usize = 4;
+const LONGEST_CAPITALIZED: usize = 3;
 
 /// Whether a period belongs to the word after it, at the beginning of `rest`. Before a common first word or a longer
 /// capitalized word, it ends a sentence, and the space is in the wrong place: `He left .Then it rained`.
@@ -105,9 +105,10 @@ fn is_name(rest: &str, rules: &LanguageRules) -> bool {
     let is_first =
         rules.begins_sentences(word) || word.len() != 2 && rules.begins_sentences_in_any_case(word);
     let is_capitalized = word.chars().skip(1).all(char::is_lowercase);
+    let is_common = || rules.short_words.contains(&word.to_lowercase());
     let is_name = word.starts_with(char::is_lowercase)
         || word.starts_with(char::is_uppercase)
-            && (word.len() <= LONGEST_CAPITALIZED || !is_capitalized);
+            && (!is_capitalized || word.len() <= LONGEST_CAPITALIZED && !is_common());
     is_name && !is_first
 }
 

@@ -116,7 +116,7 @@ impl LanguageRules {
         self.first_words.contains(word)
     }
 
-    /// Whether a word does, if it is capitalized.
+    /// Whether a word does, in upper or lower case.
     pub(super) fn begins_sentences_in_any_case(&self, word: &str) -> bool {
         self.first_words.iter().any(|first| first.eq_ignore_ascii_case(word))
     }

@@ -184,7 +184,7 @@ impl Trees {
         self.reader.as_ref()?.facts().id.as_deref()
     }
 
-    /// Opens an input, unless it is in a format that has no trees, of which lines could only be skipped.
+    /// Opens an input. One in a format without trees is an error, unless what cannot be read is skipped.
     fn reader_of(&self, input: &Input) -> Result<TreeReader> {
         let (name, encoding) = (input.name(), self.options.encoding);
         let stream = input.open_counted(&self.counter)?;

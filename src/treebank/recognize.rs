@@ -61,6 +61,10 @@ fn is_export_or_xml(text: &str) -> bool {
 /// Recognizes an input without tags, which `separator` joins to words, by its beginning; `None` if it has tags.
 pub(super) fn untagged(start: &[u8], separator: char) -> Option<InputKind> {
     let text = String::from_utf8_lossy(start);
+    let text = text.trim_start_matches('\u{feff}');
+    if begins_with_objects(text) {
+        return Some(InputKind::Json);
+    }
     let words = || text.split_ascii_whitespace();
     // Raw text has `and/or` and addresses, but few of them.
     let is_tagged = |word: &&str| {
@@ -92,7 +96,7 @@ fn begins_with_objects(text: &str) -> bool {
     let mut has_sentence = false;
     while let Some(line) = lines.next() {
         has_sentence |=
-            ["\"tree\":", "\"tokens\":", "\"text\":"].iter().any(|key| line.contains(key));
+            ["\"tree\":\"", "\"tokens\":", "\"text\":"].iter().any(|key| line.contains(key));
         let is_read = match serde_json::from_str::<IgnoredAny>(line) {
             Ok(_) => true,
             Err(error) => error.is_eof() && lines.peek().is_none(),
@@ -104,23 +108,27 @@ fn begins_with_objects(text: &str) -> bool {
     has_sentence
 }
 
-/// The number of words after which a text is accepted as tagged.
-const TAGGED_WORDS: usize = 3;
+/// The number of words after which a text is accepted as tagged, if it has tagged punctuation, and if it has not.
+const TAGGED_WORDS: [usize; 2] = [3, 12];
 
-/// Whether nine tenths of the words have tags, and a third also letters that are no capitals: `and/CC`, unlike `AC/DC`.
+/// Whether nine tenths of the words have tags, and a third also letters that are no capitals: `and/CC`, unlike `AC/DC`. A
+/// few words may be pairs: `read/WRITE`.
 fn begins_with_tagged_words(text: &str) -> bool {
-    let (mut words, mut tagged, mut common) = (0, 0, 0);
+    let (mut words, mut tagged, mut common, mut marks) = (0, 0, 0, 0);
     for word in text.split_ascii_whitespace() {
         words += 1;
         if let Some((word, _)) = word.rsplit_once('/').filter(|(word, tag)| is_tagged(word, tag)) {
             tagged += 1;
             common += usize::from(word.contains(|c: char| c.is_alphabetic() && !c.is_uppercase()));
+            marks += usize::from(!word.contains(char::is_alphanumeric));
         }
     }
-    words >= TAGGED_WORDS && tagged * 10 >= words * 9 && common * 3 >= words
+    words >= TAGGED_WORDS[usize::from(marks == 0)]
+        && tagged * 10 >= words * 9
+        && common * 3 >= words
 }
 
-/// Whether this is surely a tag and its word: capitals before the first hyphen, such as `PRP$` and `N-soort`, or marks
+/// Whether this may be a tag and its word: capitals before the first hyphen, such as `PRP$` and `N-soort`, or marks
 /// for a mark; no part of a path, an address, a date or a pair such as `and/or`.
 fn is_tagged(word: &str, tag: &str) -> bool {
     let of_capitals = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || "$|+".contains(c);

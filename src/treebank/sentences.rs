@@ -141,7 +141,7 @@ impl Sentences {
         Ok(())
     }
 
-    /// What raw text looks like that has tags or is JSON, and a file that has no tags although it should. Standard input
+    /// What an input looks like: raw text with tags or JSON, or a file without tags where tags are expected. Standard input
     /// may have them in later lines.
     fn unlike(&self, input: &Input, start: &[u8]) -> Option<InputKind> {
         match (input, self.format) {

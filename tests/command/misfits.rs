@@ -59,7 +59,7 @@ fn refused(folder: &TempDir, command: &str) -> String {
 fn columns_and_models_are_no_trees() {
     let model = std::fs::read(model()).unwrap();
     let folder = folder(&[("x.conllu", CONLLU), ("a.mrg", TREE), ("m.srm", &model)]);
-    let says = "which has no constituency trees: give a treebank, or parse";
+    let says = "from which trees are not read: give a treebank, or parse";
     for (file, kind, advice) in [
         ("x.conllu", "CoNLL-U", "its sentences first: srparse parse --input conllu"),
         ("m.srm", "a model file", "sentences with it first: srparse parse --model FILE"),
@@ -145,7 +145,7 @@ fn development_trees_of_another_treebank_are_a_warning() {
     let (status, page, said) = run(&folder, &["report", "--model", "m.srm", "other.mrg"]);
     assert!(status == 0 && page.starts_with("<!doctype html>"), "{said}");
     let warning = "WARNING: the tags of 3 of 3 words are unknown to the model, ";
-    assert!(said.contains(warning) && said.contains("Give trees of the treebank that"), "{said}");
+    assert!(said.contains(warning) && said.contains("Check that these are trees of"), "{said}");
     let (_, _, said) = run(&folder, &["report", "--model", "m.srm", "a.mrg"]);
     assert!(!said.contains("unknown"), "{said}");
 }

@@ -112,7 +112,7 @@ fn output_of_corpus_search_is_read_without_its_comments() {
     // A file of trees is recognized behind comments.
     let folder = folder(&[("bank", CORPUS_SEARCH.as_bytes())]);
     let (_, _, said) = run(folder.path(), &["parse", "bank"]);
-    assert!(said.contains("add --input penn"), "{said}");
+    assert!(said.contains("use --input penn"), "{said}");
 }
 
 #[test]

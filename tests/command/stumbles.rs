@@ -36,16 +36,16 @@ fn treebanks_and_columns_name_the_option_they_need() {
     for format in ["tagged", "underscore", "conllu", "tokens"] {
         let mut command = srparse(&["parse", "--model"]);
         command.arg(model_with_tagger()).args(["--input", format, trees]);
-        let said = format!("error: {trees}: this looks like trees in brackets: add --input penn\n");
+        let said = format!("error: {trees}: this looks like trees in brackets: use --input penn\n");
         assert_eq!(run(command), (2, Vec::new(), said));
     }
     for mut command in [tag(&[]), tag(&["--input", "penn"]), parse(&[]), parse(&["-j", "2"])] {
         command.arg("x.conllu").current_dir(&folder);
-        let said = "error: x.conllu: this looks like CoNLL-U: add --input conllu\n";
+        let said = "error: x.conllu: this looks like CoNLL-U: use --input conllu\n";
         assert_eq!(run(command), (2, Vec::new(), said.to_owned()));
     }
     let mut command = tag(&["-q", trees]);
-    assert!(text(&command.output().unwrap().stderr).contains("add --input penn"));
+    assert!(text(&command.output().unwrap().stderr).contains("use --input penn"));
     assert_eq!(run(tag(&["-q", "--input", "penn", trees])).0, 0);
 }
 
@@ -56,8 +56,8 @@ fn a_file_without_tags_names_the_option_it_needs() {
         ("words.txt", b"The dog barks .\n"),
     ]);
     for (file, says) in [
-        ("news.txt", "raw text: add --input text"),
-        ("words.txt", "words without tags: add --input tokens"),
+        ("news.txt", "raw text: use --input text"),
+        ("words.txt", "words without tags: use --input tokens"),
     ] {
         for format in ["tagged", "underscore"] {
             let mut command = parse(&["--input", format, file]);

@@ -39,7 +39,7 @@ fn words_with_tags_and_json_are_no_raw_text() {
     let tagged = std::fs::read_to_string(sample("sentences.txt")).unwrap();
     let json = printed(parse_words(&["-q", "--output", "json"]), &tagged);
     for (input, says) in
-        [(tagged, "word/TAG: add --input tagged"), (json, "JSON lines: add --input json")]
+        [(tagged, "word/TAG: use --input tagged"), (json, "JSON lines: use --input json")]
     {
         let said = format!("error: <stdin>: this looks like {says}\n");
         for format in ["text", "lines"] {

@@ -30,7 +30,7 @@ pub(super) fn run(args: &CompareArgs, mut out: Out) -> anyhow::Result<ExitCode> 
     }
     let Scores { evaluations, failures, brackets, exact } = scores.choose(args.verbosity.quiet);
     args.report(&sides, exact.number(), &failures)?;
-    sides.warn_of_other_words(&evaluations);
+    sides.warn_of_other_words(&evaluations, &args.scoring);
     let report = Report { brackets, exact, failures, max_words: args.max_words };
     if args.json {
         report.json(&mut out)?;

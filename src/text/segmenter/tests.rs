@@ -214,7 +214,7 @@ fn words_of_treebanks_are_found_in_their_texts() {
         let (Some(train), Some(test)) =
             (train.map(|parts| parts.concat()), of_treebank(dev, profile))
         else {
-            return;
+            continue;
         };
         let settings =
             TextSettings::default().resolved(train.iter().flatten().map(|word| word.as_str()));
