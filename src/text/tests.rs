@@ -144,6 +144,7 @@ fn a_word_may_begin_with_a_period() {
             // The space is in the wrong place.
             ("Hello .World", &["Hello .", "World"]),
             ("He left .It rained .then it dried", &["He left .", "It rained .", "then it dried"]),
+            ("ok .Not now. bad .Just so", &["ok .", "Not now .", "bad .", "Just so"]),
             ("He said \"yes\".no idea", &["He said \" yes \" . no idea"]),
         ],
     );

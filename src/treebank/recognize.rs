@@ -247,6 +247,7 @@ mod tests {
         assert_eq!(untagged("The dog barks .\n"), Some(InputKind::Tokens));
         let words = "the cats and/or the dogs in the house of the baker bark";
         assert_eq!(untagged(words), Some(InputKind::Tokens));
+        assert_eq!(untagged("{\"text\":\"We sing.\"}\n"), Some(InputKind::Json));
         for text in ["", "dogs/NNS\n", "dogs/NNS bark\nno tags here\n", "a/b c.\n"] {
             assert_eq!(untagged(text), None, "{text}");
         }
@@ -277,6 +278,9 @@ mod tests {
             "Etc/GMT-10, Etc/GMT-9, 03/MAR/2020 10.1000/ABC1\n",
             "[12:01] <ann> w/ me / BBC/ITV and the/NN\n",
             "{\"tokens\":[]}\nA line of text.\n",
+            "either/OR input/OUTPUT read/WRITE\n",
+            "bit.ly/ABC t.co/XYZ goo.gl/A1\n",
+            "{\"file\":\"a.mrg\",\"tree\":1,\"label\":\"NP\"}\n",
             "{\"name\":\"x\"}\n",
             "{\n \"text\": \"We sing.\"\n}\n",
             "{see below}\n",

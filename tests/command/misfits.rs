@@ -43,6 +43,11 @@ fn parses_of_other_sentences_are_a_warning() {
     }
     let (_, _, said) = run(&folder, &["eval", "gold", "half"]);
     assert!(!said.contains("WARNING"), "{said}");
+    // Other words count because the tag is another one.
+    let marks = [".", "NN"].map(|tag| format!("(TOP (NP (NN a) ({tag} .)))\n"));
+    let folder = self::folder(&[("gold", marks[0].as_bytes()), ("test", marks[1].as_bytes())]);
+    let (_, _, said) = run(&folder, &["eval", "--own-tags", "gold", "test"]);
+    assert!(!said.contains("WARNING"), "{said}");
 }
 
 const CONLLU: &[u8] = b"# text = a\n1\ta\t_\tX\t_\t_\t0\troot\t_\t_\n\n";
