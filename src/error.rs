@@ -133,6 +133,20 @@ pub enum InputKind {
     Json,
 }
 
+impl InputKind {
+    /// The name of the format as a value of `--input`; that of sentences for a model, which is none.
+    pub(crate) fn format(self) -> &'static str {
+        match self {
+            Self::Trees | Self::Treebank => "penn",
+            Self::Conllu => "conllu",
+            Self::Text | Self::Model => "text",
+            Self::Tokens => "tokens",
+            Self::Tagged => "tagged",
+            Self::Json => "json",
+        }
+    }
+}
+
 impl fmt::Display for InputKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

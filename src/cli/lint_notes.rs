@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use compact_str::CompactString;
 
 use super::options::ProfileArg;
+use super::unseen::first_names;
 use crate::preset::{Preset, TreebankProfile};
 use crate::tree::{TRACE, Tree, is_root_label};
 use crate::treebank::lint::Finding;
@@ -22,9 +23,6 @@ pub(super) fn print(findings: &[Finding], profile: &ProfileArg) {
         say!("note: --treebank NAME has all settings for a known treebank: {}", names.join(", "));
     }
 }
-
-/// The number of tags or labels that are listed.
-const LISTED: usize = 10;
 
 /// The tags or the labels of a tree.
 type Names = fn(&Tree) -> Vec<CompactString>;
@@ -46,8 +44,8 @@ pub(super) fn warn_of_other_treebank(train: &[Tree], dev: &[Tree], preset: &Pres
             say!(
                 "WARNING: the development trees share no {what} with the training trees, so their scores mean nothing: give \
                  trees of the same treebank. Development: {}; training: {}",
-                listed(&of_dev),
-                listed(&all(train))
+                first_names(of_dev.iter().map(CompactString::as_str), what),
+                first_names(all(train).iter().map(CompactString::as_str), what)
             );
             return;
         }
@@ -62,11 +60,4 @@ fn tags(tree: &Tree) -> Vec<CompactString> {
 fn labels(tree: &Tree) -> Vec<CompactString> {
     let below_root = tree.nodes().iter().filter(|node| !is_root_label(&node.label));
     below_root.map(|node| node.label.clone()).collect()
-}
-
-/// The first names, and whether there are more.
-fn listed(names: &BTreeSet<CompactString>) -> String {
-    let first = names.iter().take(LISTED).map(CompactString::as_str);
-    let listed = first.collect::<Vec<_>>().join(", ");
-    if names.len() > LISTED { format!("{listed}, …") } else { listed }
 }

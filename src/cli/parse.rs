@@ -75,8 +75,8 @@ pub struct ParseArgs {
     #[arg(long, conflicts_with = "trace", help_heading = OUTPUT)]
     ids: bool,
     /// Write K different trees per sentence, at most 4096, each with its rank and score, followed by a blank line; with
-    /// --output json, one list per sentence. The first is the one found without --nbest; the others follow, best first, from a
-    /// beam at least K wide and without a threshold. Greedy search finds only one tree.
+    /// --output json, one list per sentence. The first is the one found without --nbest; the others follow, best first,
+    /// from a beam at least K wide and without a threshold. Greedy search finds only one tree.
     #[arg(long, value_name = "K", value_parser = number_of_trees, help_heading = OUTPUT)]
     nbest: Option<NonZeroUsize>,
     /// Add a confidence score for each constituent (span_scores, parallel to spans); needs --output json.

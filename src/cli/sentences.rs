@@ -216,9 +216,7 @@ fn advised(error: anyhow::Error) -> anyhow::Error {
     let advice = match found {
         InputKind::Trees | InputKind::Treebank => "omit --text".to_owned(),
         InputKind::Model => format!("give a model with --model {input}"),
-        InputKind::Tagged => "parse it first: srparse parse --input tagged".to_owned(),
-        InputKind::Json => "parse it first: srparse parse --input json".to_owned(),
-        _ => "parse it first: srparse parse --input conllu".to_owned(),
+        found => format!("parse it first: srparse parse --input {}", found.format()),
     };
     anyhow::anyhow!("{input}: this looks like {found}: {advice}")
 }

@@ -150,22 +150,23 @@ pub fn run(args: &SplitArgs) -> anyhow::Result<ExitCode> {
     files.into_iter().try_for_each(OutputFile::finish)?;
     print(&parts, &entries)?;
     if !args.verbosity.quiet {
-        parts.iter().filter(|part| part.trees.is_empty()).for_each(|part| warn_empty(part, args));
+        let (listed, shared) = parts.split_at(lists.len());
+        warn_of_empty(listed, "check its list");
+        let advice = if args.units.are_documents() {
+            "documents stay whole: give more documents or a larger share, or change or omit --by"
+        } else {
+            "give more trees or a larger share"
+        };
+        warn_of_empty(shared, advice);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Warns of a part without trees.
-fn warn_empty(part: &Part, args: &SplitArgs) {
-    let is_listed = |list: &String| list.split_once('=').is_some_and(|(name, _)| name == part.name);
-    let advice = match args.units.by {
-        _ if args.list.iter().any(is_listed) => "check its list",
-        Some(_) => {
-            "documents stay whole: give more documents or a larger share, or change or omit --by"
-        }
-        None => "give more trees or a larger share",
-    };
-    say!("WARNING: the part `{}` has no trees: {advice}", part.name);
+/// Warns of parts without trees.
+fn warn_of_empty(parts: &[Part], advice: &str) {
+    for part in parts.iter().filter(|part| part.trees.is_empty()) {
+        say!("WARNING: the part `{}` has no trees: {advice}", part.name);
+    }
 }
 
 /// Divides units by share; returns how many trees are left over.

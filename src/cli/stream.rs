@@ -327,12 +327,7 @@ fn advised(error: anyhow::Error) -> anyhow::Error {
     };
     let advice = match found {
         InputKind::Model => format!("give a model with --model {input}"),
-        InputKind::Trees | InputKind::Treebank => "use --input penn".to_owned(),
-        InputKind::Conllu => "use --input conllu".to_owned(),
-        InputKind::Text => "use --input text".to_owned(),
-        InputKind::Tokens => "use --input tokens".to_owned(),
-        InputKind::Tagged => "use --input tagged".to_owned(),
-        InputKind::Json => "use --input json".to_owned(),
+        found => format!("use --input {}", found.format()),
     };
     anyhow::anyhow!("{input}: this looks like {found}: {advice}")
 }

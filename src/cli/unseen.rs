@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use compact_str::CompactString;
 
+use crate::error::counted;
 use crate::parser::{Parser, Unseen};
 use crate::tree::Token;
 
@@ -82,11 +83,7 @@ impl<'a> UnseenNotes<'a> {
     /// The message on unknown tags.
     fn tags(&self) -> String {
         let Unseen { n_tags, unseen_tags, .. } = &self.all;
-        let known = self.parser.tags().take(LISTED).collect::<Vec<_>>().join(", ");
-        let known = match self.parser.tags().len() {
-            n if n > LISTED => format!("{known}, … ({n} tags)"),
-            _ => known,
-        };
+        let known = first_names(self.parser.tags(), "tag");
         let unknown = most_frequent(unseen_tags);
         let (advice, n_unknown) = (self.advice, unseen_tags.len());
         if 2 * n_unknown as u64 > *n_tags {
@@ -99,8 +96,15 @@ impl<'a> UnseenNotes<'a> {
     }
 }
 
-/// Whether so many words are unknown that the text is of another language: more than two fifths of them plus two words. Of other text in
-/// the language of a model of `models/`, up to 21 % of the words are unknown; of English text, 46 % (`french`) and more.
+/// The first names; after them, if there are more, the number of all.
+pub(super) fn first_names<'n>(names: impl ExactSizeIterator<Item = &'n str>, noun: &str) -> String {
+    let n = names.len();
+    let first = names.take(LISTED).collect::<Vec<_>>().join(", ");
+    if n > LISTED { format!("{first}, … ({})", counted(n as u64, noun)) } else { first }
+}
+
+/// Whether so many words are unknown that the text is of another language: more than two fifths of them plus two words. Of
+/// other text in the language of a model of `models/`, up to 21 % are unknown; of English text, 46 % (`french`) and more.
 fn are_of_another_language(unseen: u64, words: u64) -> bool {
     5 * unseen > 2 * words + 10
 }

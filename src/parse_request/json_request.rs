@@ -14,7 +14,7 @@ use crate::text::remove_given_tags;
 use crate::tree::Token;
 use crate::treebank::sentence_id::without_line_breaks;
 use crate::treebank::{
-    Encoding, Input, InputFormat, Item, Missing, Origin, Reason, SentenceId, Sentences, json,
+    Encoding, Input, InputFormat, Item, Missing, Origin, Reason, SentenceId, Sentences,
 };
 
 /// What is asked for.
@@ -197,9 +197,6 @@ fn in_request(mut item: Item, name: &str) -> Item {
         if name != TEXT {
             // A column of the line that was made of the sentence.
             at.column = 0;
-            *problem = problem
-                .replace(json::FORM, SENTENCE_FORM)
-                .replace("is not an object", "is not a sentence");
         }
         if name == TOKENS {
             at.line = 0;
@@ -207,9 +204,6 @@ fn in_request(mut item: Item, name: &str) -> Item {
     }
     item
 }
-
-const SENTENCE_FORM: &str = "write a text, a list of words, or an object such as \
-                             {\"tokens\":[\"We\",[\"sing\",\"VBP\"]]} or {\"text\":\"We sing.\"}";
 
 /// A line of JSON for each sentence.
 #[derive(Debug)]

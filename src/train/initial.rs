@@ -54,7 +54,7 @@ impl Initial {
         };
         let embeddings = table.map(|table| table.embeddings(&stored));
         let parts = InitialModel::new(model, &trainer.plan, learner, stored)?;
-        let fingerprint = fingerprint(slice::from_ref(model));
+        let fingerprint = Some(fingerprint(slice::from_ref(model)));
         let model = InitialModel { fingerprint, ..parts };
         Ok(Some(Self { model, vocabulary, embeddings, encoder }))
     }
@@ -83,8 +83,8 @@ pub struct InitialModel {
     pub learner: MethodChoice,
     /// Its arrays.
     pub sections: Sections,
-    /// A hash of the model, if checkpoints depend on it; else 0.
-    pub fingerprint: u64,
+    /// A hash of the model, if checkpoints depend on it.
+    pub fingerprint: Option<u64>,
 }
 
 impl InitialModel {
@@ -101,7 +101,7 @@ impl InitialModel {
         let builder = plan.builder(Source::Tables(&model.header.system), &vocabulary);
         let system = SystemBuilder { heads: None, ..builder }.build()?;
         let sections = model.sections.clone();
-        Ok(Self { system, vocabulary, learner, sections, fingerprint: 0 })
+        Ok(Self { system, vocabulary, learner, sections, fingerprint: None })
     }
 
     /// Gives the network of this number, from 1, the parameters of the model, rounded as it has them: of an ensemble

@@ -93,7 +93,8 @@ pub fn id(line: &str) -> Option<SentenceId> {
 }
 
 /// The format that messages recommend.
-pub(crate) const FORM: &str = "write an object such as {\"tokens\":[\"We\",[\"sing\",\"VBP\"]]} or {\"text\":\"We sing.\"} on one line";
+const FORM: &str =
+    "write an object such as {\"tokens\":[\"We\",[\"sing\",\"VBP\"]]} or {\"text\":\"We sing.\"}";
 
 fn problem(line: &str, error: &serde_json::Error) -> LineProblem {
     let message = error.to_string();
@@ -101,7 +102,8 @@ fn problem(line: &str, error: &serde_json::Error) -> LineProblem {
     let message = message.replace("invalid type: ", "found ").replace("a sequence", "a list");
     let before = line.as_bytes().get(..error.column().saturating_sub(1)).unwrap_or(line.as_bytes());
     let column = String::from_utf8_lossy(before).chars().count() as u64 + 1;
-    LineProblem { column, problem: format!("{message}: {FORM}") }
+    let advice = if error.is_eof() { ", on one line" } else { "" };
+    LineProblem { column, problem: format!("{message}: {FORM}{advice}") }
 }
 
 #[derive(Deserialize)]

@@ -80,6 +80,10 @@ fn documents_stay_whole_and_lists_name_parts() {
         said.ends_with("the part `y` has no trees: give more trees or a larger share\n"),
         "{said}"
     );
+    fs::write(folder.path().join("none"), "# a comment\n").unwrap();
+    let none = ["split", "-o", "parts", "--list", "x=none", "--share", "y=100", "b.psd"];
+    let (_, _, said) = run(folder.path(), &none);
+    assert!(said.ends_with("the part `x` has no trees: check its list\n"), "{said}");
     // Files of the same name in two folders are two documents.
     let paths = ["one/a.psd", "two/a.psd"].map(|path| folder.path().join(path));
     for (path, bank) in paths.iter().zip(["a.psd", "b.psd"]) {

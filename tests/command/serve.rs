@@ -113,8 +113,7 @@ fn a_sentence_that_cannot_be_read_has_its_place_in_the_request() {
     };
     let said =
         problems(&server.ask(&post("/parse", JSON, "{\"sentences\":[\"We sing.\",3]}")).body);
-    let expected =
-        "sentences:2: `3` is not a sentence: write a text, a list of words, or an object such as {";
+    let expected = "sentences:2: `3` is not an object: write an object such as {";
     assert!(said.len() == 1 && said[0].starts_with(expected), "{said:?}");
     assert!(!said[0].contains("on one line"), "{said:?}");
     let mut connection = server.connect();

@@ -222,7 +222,7 @@ fn scores_stay<S: StoredSystem + Clone + 'static>(
             vocabulary: old.vocabulary.clone(),
             learner: MethodChoice::Neural(params.clone()),
             sections,
-            fingerprint: 0,
+            fingerprint: None,
         };
         initial.initialize(1, new.components(), &mut further).unwrap();
         let scorers = [model, further].map(|network| network.compile(InstructionSet::detect()));
