@@ -134,8 +134,9 @@ pub enum InputKind {
 }
 
 impl InputKind {
-    /// The name of the format as a value of `--input`; that of sentences for a model, which is none.
-    pub(crate) fn format(self) -> &'static str {
+    /// The value of `--input` that reads the format; for a model file, which no value reads, that of raw text.
+    #[must_use]
+    pub fn format(self) -> &'static str {
         match self {
             Self::Trees | Self::Treebank => "penn",
             Self::Conllu => "conllu",
