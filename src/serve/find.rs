@@ -9,9 +9,9 @@ use serde_json::json;
 
 use super::Shared;
 use super::body::{self, Content};
-use super::own::{LONG, flags, media_type, named_model, not_understood, object};
+use super::own::{FORM, LONG, body_type, flags, named_model, not_understood, object};
 use super::pattern;
-use super::reply::{JSON_LINES, Refusal, Reply};
+use super::reply::{JSON, JSON_LINES, Refusal, Reply};
 use super::task::{Answer, Asked, Render};
 use crate::error::Result;
 use crate::find::HEADS;
@@ -39,7 +39,7 @@ impl FindRequest {
     fn read(query: &str, kind: &str, body: Vec<u8>) -> Result<Self, Refusal> {
         let query: Self = flags(query, &["text", "trees"], &["pattern", "model"])?;
         match kind {
-            "application/json" => {
+            JSON => {
                 let body: Self = object(&body)?;
                 Ok(Self {
                     pattern: body.pattern.or(query.pattern),
@@ -49,9 +49,7 @@ impl FindRequest {
                     ..body
                 })
             }
-            "" | "text/plain" | "application/x-www-form-urlencoded" => {
-                Ok(Self { text: Some(body::text(body)?), ..query })
-            }
+            "" | "text/plain" | FORM => Ok(Self { text: Some(body::text(body)?), ..query }),
             _ => Err(not_understood(kind, "text/plain or application/json")),
         }
     }
@@ -63,8 +61,8 @@ pub(super) async fn find(
     head: &Parts,
     body: Incoming,
 ) -> Result<Reply, Refusal> {
-    let kind = media_type(head)?;
     let (body, share) = body::read(shared, body).await?;
+    let kind = body_type(head, &body)?;
     let is_long = body.len() > LONG;
     let request = FindRequest::read(head.uri.query().unwrap_or_default(), &kind, body)?;
     let model = named_model(shared, request.model.as_deref())?;

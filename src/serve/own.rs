@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::body::{self, Content};
 use super::query;
-use super::reply::{JSON_LINES, Refusal, Reply};
+use super::reply::{JSON, JSON_LINES, Refusal, Reply};
 use super::task::{Answer, Asked, Render};
 use super::{ServedModel, Shared};
 use crate::error::{Result, choices};
@@ -86,11 +86,11 @@ pub(super) async fn parse(
     body: Incoming,
 ) -> Result<Reply, Refusal> {
     let query = of_query(head.uri.query().unwrap_or_default())?;
-    let kind = media_type(head)?;
     let (body, share) = body::read(shared, body).await?;
+    let kind = body_type(head, &body)?;
     let is_long = body.len() > LONG;
     let (asks, input) = match &*kind {
-        "application/json" => {
+        JSON => {
             let mut asks = of_body(&body, query)?;
             let input = asks.take_input().map_err(Refusal::bad)?;
             (asks, input)
@@ -98,7 +98,7 @@ pub(super) async fn parse(
         "application/x-ndjson" | "application/jsonl" | "application/json-lines" => {
             (query, RequestInput::new(InputFormat::Json, body))
         }
-        "" | "text/plain" | "application/x-www-form-urlencoded" => {
+        "" | "text/plain" | FORM => {
             let format = query.text_format();
             (query, RequestInput::new(format, body))
         }
@@ -114,6 +114,20 @@ pub(super) async fn parse(
     let asked = Asked { model, render, items, is_long };
     let answer = Answer::begin(shared, asked, [share, room]);
     Ok(Reply::new(JSON_LINES, Content::of(answer, b"", b"").await?))
+}
+
+/// The media type that `curl --data` sends with any body.
+pub(super) const FORM: &str = "application/x-www-form-urlencoded";
+
+/// The media type of a body as [`media_type`] returns it, except that an object of JSON is JSON if no program chose its type.
+pub(super) fn body_type(head: &Parts, body: &[u8]) -> Result<String, Refusal> {
+    let kind = media_type(head)?;
+    let is_object = || {
+        body.trim_ascii_start().starts_with(b"{")
+            && serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok()
+    };
+    let is_json = matches!(&*kind, "" | FORM) && is_object();
+    Ok(if is_json { JSON.to_owned() } else { kind })
 }
 
 /// The media type of the body, in lower case, without its parameters; empty if there is none.

@@ -13,7 +13,7 @@ const CLOSING: &str = ")]}.,:;?!%\u{2026}\u{201d}\u{2019}\u{bb}\u{203a}";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Spacing {
     /// The script has no spaces between words.
-    is_unspaced: bool,
+    pub(super) is_unspaced: bool,
     /// Hyphens and slashes between words are words.
     splits_compounds: bool,
     /// Words that are written together with the word before them.

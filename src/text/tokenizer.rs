@@ -90,8 +90,8 @@ impl Tokenizer {
         let script = Script::of_text([text]).filter(|_| text.trim().chars().nth(1).is_some())?;
         let is_known = self.segmenter().is_some_and(|segmenter| segmenter.knows_script(script));
         (!is_known).then_some(
-            "the script has no spaces between words, and the model has not learned where words end: give words \
-             (`--input tokens`), or use a model trained on a treebank of this language",
+            "the script has no spaces between words, and the model has not learned where words end: give the \
+             words (`--input tokens`, `tokens` in JSON), or use a model trained on a treebank of this language",
         )
     }
 

@@ -191,9 +191,9 @@ impl<'a> Trainer<'a> {
         let mut model = trainer.train_stripped(&train, &dev)?;
         let preset = &trainer.plan.preset;
         if preset.text.tokenization == Tokenization::Learned {
-            let words: Vec<Vec<CompactString>> = train.trees.iter().map(words_of).collect();
+            let tokens: Vec<&[Token]> = train.trees.iter().map(Tree::tokens).collect();
             let segmenter =
-                Segmenter::train(&words, (preset.text, &preset.clean.attached), self.seed);
+                Segmenter::train(&tokens, (preset.text, &preset.clean.attached), self.seed);
             segmenter.store(&mut model.sections);
         }
         Ok(model)
@@ -349,11 +349,6 @@ impl<'a> Trainer<'a> {
         }
         trees
     }
-}
-
-/// The words of a tree.
-fn words_of(tree: &Tree) -> Vec<CompactString> {
-    tree.tokens().iter().map(|token| token.word.clone()).collect()
 }
 
 /// The words of trees, without tags.

@@ -96,6 +96,14 @@ fn json_bodies_have_a_text_tokens_or_sentences() {
         let found = reply.json()["error"].as_str().unwrap().to_owned();
         assert!(found.contains(problem), "{body}: {found}");
     }
+    let object = "{\"tokens\":[\"Dogs\",[\"bark\",\"VBP\"]],\"id\":\"a\"}\n";
+    for kind in ["", "Content-Type: application/x-www-form-urlencoded\r\n"] {
+        assert_eq!(server.ask(&post("/parse", kind, object)).body, tokens, "{kind}");
+        let text = server.ask(&post("/parse", kind, "{a}: b.")).body;
+        assert!(text.contains("\"text\":\"{a}: b.\""), "{text}");
+    }
+    let chosen = server.ask(&post("/parse", "Content-Type: text/plain\r\n", object)).body;
+    assert!(!chosen.contains("\"id\""), "{chosen}");
     let xml = server.ask(&post("/parse", "Content-Type: text/xml\r\n", "<a/>"));
     assert_eq!(xml.status, 415);
     let latin = server.ask(&post("/parse", "Content-Type: text/plain; charset=latin-1\r\n", "a"));
@@ -155,7 +163,9 @@ fn find_replies_with_what_the_command_writes() {
     assert_eq!(reply.headers["content-type"], "application/x-ndjson");
     let expected = found(&[pattern, "--text", "--model", "english-fast"], text);
     assert_eq!(reply.body, expected);
-    assert_eq!(ask(query, JSON, &serde_json::json!({ "text": text }).to_string()).body, expected);
+    let object = serde_json::json!({ "text": text }).to_string();
+    assert_eq!(ask(query, JSON, &object).body, expected);
+    assert_eq!(ask(query, "", &object).body, expected);
     let once = ask(&format!("{query}&once"), "", text).body;
     assert!(once.lines().count() < expected.lines().count() && !once.is_empty());
     let trees = ["(TOP (S (NP (NN salt)) (VP (VBZ helps))))", "(NP (-LRB- -LRB-) (NN x))"];

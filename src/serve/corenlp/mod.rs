@@ -16,7 +16,7 @@ use serde::Serialize;
 use self::document::{Document, Sentence, Sentences};
 use self::properties::Properties;
 use super::body::{self, Content};
-use super::own::{LONG, media_type, named_model};
+use super::own::{FORM, LONG, media_type, named_model};
 use super::pool::Share;
 use super::reply::{JSON, Refusal, Reply};
 use super::task::{Answer, Asked, Render};
@@ -112,7 +112,7 @@ async fn read_document(
     properties: &Properties,
     model: usize,
 ) -> Result<Received, Refusal> {
-    let is_form = media_type(head)? == "application/x-www-form-urlencoded";
+    let is_form = media_type(head)? == FORM;
     let (body, share) = body::read(shared, body).await?;
     let is_long = body.len() > LONG;
     let text = body::text(if is_form { query::decoded(&body) } else { body })?;

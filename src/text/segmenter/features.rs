@@ -12,6 +12,8 @@ const WINDOW: usize = 3;
 const LONGEST: usize = 4;
 /// The longest words that are looked up, in characters.
 const LONGEST_WORD: usize = 12;
+/// Words of this many characters and longer ones have the same features together with their class.
+const LONG: u32 = 6;
 
 /// The characters of a line, after a window of line ends and before another. A letter with its accents is one character, as
 /// is a sequence that is shown as one emoji; so is white space between two words. Soft hyphens are left out.
@@ -141,19 +143,43 @@ impl Text {
     }
 }
 
+/// The words of a treebank.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lexicon<'w> {
+    /// Their hashes, in ascending order.
+    pub(super) words: &'w [u32],
+    /// The class of each word; empty where the script has spaces between words.
+    pub(super) classes: &'w [u8],
+}
+
+impl Lexicon<'_> {
+    /// The class of a word, counted from 1, or 0 where words have none; `None` for an unknown word.
+    fn class(self, word: u32) -> Option<u32> {
+        let at = self.words.binary_search(&word).ok()?;
+        Some(self.classes.get(at).map_or(0, |&class| u32::from(class) + 1))
+    }
+}
+
+/// A known word: its length in characters, and its class; both are 0 if there is none.
+#[derive(Debug, Clone, Copy, Default)]
+struct KnownWord {
+    length: u32,
+    class: u32,
+}
+
 /// Hashed features of the places of a text.
 pub(super) struct Features<'t> {
     text: &'t Text,
-    words: &'t [u32],
+    lexicon: Lexicon<'t>,
     shift: u32,
     found: Vec<usize>,
 }
 
 impl<'t> Features<'t> {
     /// `n` is a power of two: the number of different features.
-    pub(super) fn new(text: &'t Text, words: &'t [u32], n: usize) -> Self {
+    pub(super) fn new(text: &'t Text, lexicon: Lexicon<'t>, n: usize) -> Self {
         let shift = 32 - n.trailing_zeros().min(31);
-        Self { text, words, shift, found: Vec::with_capacity(64) }
+        Self { text, lexicon, shift, found: Vec::with_capacity(64) }
     }
 
     fn add(&mut self, hash: u32) {
@@ -188,23 +214,58 @@ impl<'t> Features<'t> {
     fn words_around(&mut self, place: usize) {
         let text = self.text;
         let (start, left_end) = (text.runs[place - 1].0 as usize, place);
-        let right = place + usize::from(text.types[place] == kind::SPACE);
-        let (right_start, end) = (right, text.runs[right].1 as usize);
-        let left = self.longest_before(start, left_end);
-        let right = self.longest_after(right_start, end);
-        self.add(mix(mix(4, left.0), u32::from(left.1)));
-        self.add(mix(mix(5, right.0), u32::from(right.1)));
+        let right_start = place + usize::from(text.types[place] == kind::SPACE);
+        let end = text.runs[right_start].1 as usize;
+        let before = self.longest_before(start, left_end);
+        let after = self.longest_after(right_start, end);
+        let is_left = before.length > 0 && before.length as usize == left_end - start;
+        let is_right = after.length > 0 && right_start + after.length as usize == end;
+        self.add(mix(mix(4, before.length), u32::from(is_left)));
+        self.add(mix(mix(5, after.length), u32::from(is_right)));
         self.add(mix(
-            mix(mix(6, left.0.min(4)), right.0.min(4)),
-            u32::from(left.1) * 2 + u32::from(right.1),
+            mix(mix(6, before.length.min(4)), after.length.min(4)),
+            u32::from(is_left) * 2 + u32::from(is_right),
         ));
         let across = self.longest_across(start, place, end);
-        self.add(mix(7, across));
+        self.add(mix(7, across.length));
         if left_end - start <= LONGEST_WORD {
             self.add(mix(8, self.hash(start, left_end)));
         }
         if end.saturating_sub(right_start) <= LONGEST_WORD && end > right_start {
             self.add(mix(9, self.hash(right_start, end)));
+        }
+        if !self.lexicon.classes.is_empty() {
+            let second = [
+                self.longest_before(start, left_end - before.length.max(1) as usize),
+                self.longest_after(right_start + after.length.max(1) as usize, end),
+            ];
+            self.classes_around(place, [before, across, after], second);
+        }
+    }
+
+    /// The classes of the longest words that end, stand, and begin at the place, and of the words before and after them.
+    fn classes_around(
+        &mut self,
+        place: usize,
+        [before, across, after]: [KnownWord; 3],
+        [second_before, second_after]: [KnownWord; 2],
+    ) {
+        let [left, right] = [before.length.min(LONG), after.length.min(LONG)];
+        let [left_char, right_char] = [place - 1, place].map(|at| self.text.characters[at]);
+        let features = [
+            [left, before.class, 0],
+            [right, after.class, 0],
+            [before.class, after.class, 0],
+            [across.length, across.class, 0],
+            [across.length, left, right],
+            [across.class, before.class, after.class],
+            [second_before.class, before.class, after.class],
+            [before.class, after.class, second_after.class],
+            [before.class, right_char, 0],
+            [after.class, left_char, 0],
+        ];
+        for (name, [a, b, c]) in (10..).zip(features) {
+            self.add(mix(mix(mix(name, a), b), c));
         }
     }
 
@@ -212,43 +273,45 @@ impl<'t> Features<'t> {
         self.text.characters[start..end].iter().fold(WORD, |hash, &c| mix(hash, c))
     }
 
-    fn knows(&self, hash: u32) -> bool {
-        self.words.binary_search(&hash).is_ok()
-    }
-
-    /// The length of the longest known word that ends at `end`, and whether it is the whole run before it.
-    fn longest_before(&self, start: usize, end: usize) -> (u32, bool) {
+    /// The longest known word that ends at `end`.
+    fn longest_before(&self, start: usize, end: usize) -> KnownWord {
         let from = start.max(end.saturating_sub(LONGEST_WORD));
-        let longest = (from..end).find(|&from| self.knows(self.hash(from, end)));
-        longest.map_or((0, false), |from| ((end - from) as u32, from == start))
+        let known = |from| {
+            let class = self.lexicon.class(self.hash(from, end))?;
+            Some(KnownWord { length: (end - from) as u32, class })
+        };
+        (from..end).find_map(known).unwrap_or_default()
     }
 
-    /// The length of the longest known word that begins at `start`, and whether it is the rest of the run.
-    fn longest_after(&self, start: usize, end: usize) -> (u32, bool) {
-        let mut longest = 0;
+    /// The longest known word that begins at `start`.
+    fn longest_after(&self, start: usize, end: usize) -> KnownWord {
+        let mut longest = KnownWord::default();
         let mut hash = WORD;
         for to in start..end.min(start + LONGEST_WORD) {
             hash = mix(hash, self.text.characters[to]);
-            if self.knows(hash) {
-                longest = to + 1 - start;
+            if let Some(class) = self.lexicon.class(hash) {
+                longest = KnownWord { length: (to + 1 - start) as u32, class };
             }
         }
-        (longest as u32, longest > 0 && start + longest == end)
+        longest
     }
 
-    /// The length of the longest known word with the place inside.
-    fn longest_across(&self, start: usize, place: usize, end: usize) -> u32 {
-        let mut longest = 0;
+    /// The longest known word with the place inside.
+    fn longest_across(&self, start: usize, place: usize, end: usize) -> KnownWord {
+        let mut longest = KnownWord::default();
         for from in start.max(place.saturating_sub(LONGEST_WORD - 1))..place {
             let mut hash = self.hash(from, place);
             for to in place..end.min(from + LONGEST_WORD) {
                 hash = mix(hash, self.text.characters[to]);
-                if to + 1 - from > longest && self.knows(hash) {
-                    longest = to + 1 - from;
+                let length = (to + 1 - from) as u32;
+                if length > longest.length
+                    && let Some(class) = self.lexicon.class(hash)
+                {
+                    longest = KnownWord { length, class };
                 }
             }
         }
-        longest as u32
+        longest
     }
 }
 

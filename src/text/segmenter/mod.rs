@@ -2,8 +2,8 @@
 //!
 //! Between any two characters that are no white space, the sum of the weights of features decides whether a word ends
 //! (Neubig, Nakata & Mori 2011, "Pointwise prediction for robust, adaptable Japanese morphological analysis", ACL). Features are the
-//! characters around, their types, and the words of the treebank that end, begin or stand there; nothing depends on
-//! other decisions. Where the treebank has words with spaces in them (`par_exemple`), white space is decided on too;
+//! characters around, their types, and the words of the treebank that end, begin or stand there, in scripts without spaces with
+//! their tags; nothing depends on other decisions. Where the treebank has words with spaces in them (`par_exemple`), white space is decided on too;
 //! the module `joined` then corrects words that the treebank does not have.
 
 mod features;
@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use super::script::Script;
 use crate::memory::{Array, Sections};
 use crate::{Error, Result};
-use features::{Features, Text};
+use features::{Features, Lexicon, Text};
 
 /// The weights of a segmenter, and the words that it knows.
 #[derive(Debug, Clone)]
@@ -26,6 +26,8 @@ pub(crate) struct Segmenter {
     weights: Array<i8>,
     /// The hashes of known words, in ascending order.
     words: Array<u32>,
+    /// For scripts without spaces, the class of each word: the number of its most frequent tag, by frequency.
+    classes: Array<u8>,
     /// Whether the treebank has words in each script without spaces.
     scripts: [OnceLock<bool>; Script::ALL.len()],
 }
@@ -57,14 +59,20 @@ impl Segmenter {
             return Err(Error::Corrupt("the segmenter does not have two marks".to_owned()));
         };
         let mark = |code| char::from_u32(code).filter(|&mark| mark != '\0');
+        let has_classes = sections.0.iter().any(|section| section.name == "classes");
         let segmenter = Self {
             marks: Marks { glue: mark(glue), join: mark(join) },
             weights: sections.get("weights")?,
             words: sections.get("words")?,
+            classes: if has_classes { sections.get("classes")? } else { Vec::new().into() },
             scripts: Default::default(),
         };
         if !segmenter.weights.len().is_power_of_two() || segmenter.weights.len() < 2 {
             let problem = "the number of weights of the segmenter is not a power of two";
+            return Err(Error::Corrupt(problem.to_owned()));
+        }
+        if has_classes && segmenter.classes.len() != segmenter.words.len() {
+            let problem = "the segmenter does not have a class for each word";
             return Err(Error::Corrupt(problem.to_owned()));
         }
         Ok(Some(segmenter))
@@ -78,6 +86,9 @@ impl Segmenter {
         part.put("marks", vec![code(self.marks.glue), code(self.marks.join)].into());
         part.put("weights", self.weights);
         part.put("words", self.words);
+        if !self.classes.is_empty() {
+            part.put("classes", self.classes);
+        }
         sections.put_part(PART, part);
     }
 
@@ -107,7 +118,8 @@ impl Segmenter {
     /// are read as straight ones if `straightens`.
     pub(super) fn ends(&self, line: &str, straightens: bool, ends: &mut Vec<usize>) {
         let text = Text::new(line, straightens);
-        let mut features = Features::new(&text, &self.words, self.weights.len());
+        let lexicon = Lexicon { words: &self.words, classes: &self.classes };
+        let mut features = Features::new(&text, lexicon, self.weights.len());
         for place in text.places() {
             let is_end = if text.is_candidate(place, self.marks.join.is_some()) {
                 let weight = |&index: &usize| i32::from(self.weights[index]);
