@@ -55,6 +55,14 @@ fn kind(c: char) -> u8 {
     }
 }
 
+/// The ASCII form of a full-width character.
+fn ascii_form(c: char) -> char {
+    match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
+        _ => c,
+    }
+}
+
 /// A letter with its accents, as one character if there is one.
 fn composed(grapheme: &str) -> Option<char> {
     let mut characters = grapheme.chars();
@@ -87,6 +95,7 @@ impl Text {
     }
 
     fn add(&mut self, c: char, offset: usize, straightens: bool) {
+        let c = ascii_form(c);
         let kind = kind(c);
         let before = self.types[self.types.len() - 1];
         if kind == kind::SPACE && before == kind::SPACE || c == SOFT_HYPHEN && before > kind::SPACE
@@ -129,18 +138,37 @@ impl Text {
         self.offsets[place]
     }
 
-    /// Whether the weights decide if a word ends at a place: between two characters of a run, or, with `joins`, at the
-    /// white space between two runs.
-    pub(super) fn is_candidate(&self, place: usize, joins: bool) -> bool {
+    /// Whether the weights decide if a word ends at a place.
+    pub(super) fn is_candidate(&self, place: usize, candidates: Candidates) -> bool {
         let [before, after] = [self.types[place - 1], self.types[place]];
-        let is_between_runs = || after == kind::SPACE && self.types[place + 1] > kind::SPACE;
-        before > kind::SPACE && (after > kind::SPACE || joins && is_between_runs())
+        match after {
+            kind::EDGE => false,
+            kind::SPACE => {
+                candidates.at_spaces && before > kind::SPACE && self.types[place + 1] > kind::SPACE
+            }
+            _ => before > kind::SPACE && !(candidates.unspaced && is_one_word(before, after)),
+        }
     }
 
     /// Whether a word ends at a place that is no candidate: before white space, or at the end of the line.
     pub(super) fn is_word_end(&self, place: usize) -> bool {
         self.types[place - 1] > kind::SPACE && self.types[place] <= kind::SPACE
     }
+}
+
+/// Where the weights decide if a word ends: between two characters of a run, and more or less than that.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Candidates {
+    /// At the white space between two runs too.
+    pub(super) at_spaces: bool,
+    /// The script has no spaces between words; then words and numbers of other scripts are whole.
+    pub(super) unspaced: bool,
+}
+
+/// Whether two characters of these types stand in one word where the script has no spaces between words.
+fn is_one_word(before: u8, after: u8) -> bool {
+    let is_letter = |kind| matches!(kind, kind::UPPER | kind::LETTER);
+    is_letter(before) && is_letter(after) || before == kind::DIGIT && after == kind::DIGIT
 }
 
 /// The words of a treebank.

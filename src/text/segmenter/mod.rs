@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use super::script::Script;
 use crate::memory::{Array, Sections};
 use crate::{Error, Result};
-use features::{Features, Lexicon, Text};
+use features::{Candidates, Features, Lexicon, Text};
 
 /// The weights of a segmenter, and the words that it knows.
 #[derive(Debug, Clone)]
@@ -39,6 +39,12 @@ pub(super) struct Marks {
     pub(super) glue: Option<char>,
     /// For a space in a word: `par_exemple`.
     pub(super) join: Option<char>,
+}
+
+impl Marks {
+    fn candidates(self, unspaced: bool) -> Candidates {
+        Candidates { at_spaces: self.join.is_some(), unspaced }
+    }
 }
 
 /// The part of a model's sections that holds the segmenter.
@@ -120,8 +126,9 @@ impl Segmenter {
         let text = Text::new(line, straightens);
         let lexicon = Lexicon { words: &self.words, classes: &self.classes };
         let mut features = Features::new(&text, lexicon, self.weights.len());
+        let candidates = self.marks.candidates(!self.classes.is_empty());
         for place in text.places() {
-            let is_end = if text.is_candidate(place, self.marks.join.is_some()) {
+            let is_end = if text.is_candidate(place, candidates) {
                 let weight = |&index: &usize| i32::from(self.weights[index]);
                 features.at(place).iter().map(weight).sum::<i32>() > 0
             } else {

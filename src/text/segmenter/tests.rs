@@ -41,6 +41,13 @@ fn words_of_a_script_without_spaces_are_found() {
 }
 
 #[test]
+fn words_of_other_scripts_are_whole_and_full_width_forms_count() {
+    let segmenter = trained("犬 が A B を 見 る ！\n猫 が 20 0 年 寝 る 。");
+    assert_eq!(split(&segmenter, "犬がiPhoneを見る!"), "犬 が iPhone を 見 る !");
+    assert_eq!(split(&segmenter, "猫が2020年寝る。"), "猫 が 2020 年 寝 る 。");
+}
+
+#[test]
 fn text_in_a_script_that_the_treebank_does_not_have_is_refused() {
     let refused = |treebank: &str, text: &str| {
         let settings =

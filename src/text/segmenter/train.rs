@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::super::settings::{Compounds, TextSettings};
 use super::super::spacing::{SpacedLine, Spacing};
-use super::features::{Features, Lexicon, Text, word_hash};
+use super::features::{Candidates, Features, Lexicon, Text, word_hash};
 use super::{Marks, Segmenter};
 use crate::tree::Token;
 
@@ -50,7 +50,9 @@ impl Segmenter {
         let tags = sentences.iter().copied().flatten().map(|token| token.tag.as_str());
         let classes = if spacing.is_unspaced { classes(tags) } else { Vec::new() };
         let words = Words::of(&lines, &classes);
-        let examples: Vec<Example> = lines.iter().map(|line| Example::new(line, marks)).collect();
+        let candidates = marks.candidates(spacing.is_unspaced);
+        let examples: Vec<Example> =
+            lines.iter().map(|line| Example::new(line, candidates)).collect();
         let weights =
             learn(&examples, &words, FEATURES[usize::from(spacing.is_unspaced)], &mut rng);
         Self {
@@ -128,13 +130,13 @@ impl Words {
 }
 
 impl Example {
-    fn new(line: &SpacedLine, marks: Marks) -> Self {
+    fn new(line: &SpacedLine, candidates: Candidates) -> Self {
         let text = Text::new(&line.text, false);
         let mut ends = line.ends.iter().peekable();
         let mut decisions = Vec::new();
         for place in text.places() {
             while ends.next_if(|&&end| end < text.offset(place)).is_some() {}
-            if text.is_candidate(place, marks.join.is_some()) {
+            if text.is_candidate(place, candidates) {
                 let is_end = ends.peek().is_some_and(|&&end| end == text.offset(place));
                 decisions.push((place, is_end));
             }
