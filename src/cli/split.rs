@@ -238,9 +238,10 @@ fn names_of(entry: &Entry, number: SentenceNumber) -> Vec<String> {
     let plain = entry.file.strip_suffix(".gz").unwrap_or(&entry.file);
     let stem = name_of(Path::new(plain).file_stem());
     let id = entry.id.clone();
-    let document = entry.id.as_deref().map(|id| {
-        number.document(id).trim_matches(|c: char| !c.is_alphanumeric()).to_owned()
-    });
+    let document = entry
+        .id
+        .as_deref()
+        .map(|id| number.document(id).trim_matches(|c: char| !c.is_alphanumeric()).to_owned());
     [Some(entry.file.clone()), name, stem, id, document].into_iter().flatten().collect()
 }
 

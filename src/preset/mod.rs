@@ -346,7 +346,7 @@ mod tests {
         assert!(matches!(*stack.final_learner, LearnerChoice::Maxent(_)));
         for (setting, says) in [
             ("learner=maxent", "learner: must be a table"),
-            ("learner.members=3", "learner.members: must be a list"),
+            ("learner.members=3", "learner.members: must be a list: write learner.members='[ … ]'"),
             ("learner={ kind = 'maxent', epochs = 3 }", "epochs"),
             ("learner.from={ kind = 'nowhere' }", "nowhere"),
             ("features.without=s0.w", "features.without: must be a list"),

@@ -113,8 +113,7 @@ fn the_number_of_a_sentence_may_be_the_first_of_its_id() {
     let bank = document("a-1905") + &document("b-1922");
     let folder = folder(&[("c.psd", bank.as_bytes()), ("list", b"a-1905;JP\n")]);
     let split = ["split", "-o", "parts", "--by", "id", "c.psd"];
-    let (_, out, said) =
-        run(folder.path(), &[&split[..], &["--share", "x=50,y=50"]].concat());
+    let (_, out, said) = run(folder.path(), &[&split[..], &["--share", "x=50,y=50"]].concat());
     assert!(out.contains("x\t6\t1\t12\ny\t6\t1\t12\n"), "{out}{said}");
     let list = ["--list", "test=list", "--share", "train=100"];
     let (_, out, said) = run(folder.path(), &[&split[..], &list].concat());
