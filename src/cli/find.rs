@@ -99,7 +99,7 @@ enum FindOutput {
     Kwic,
     /// One JSON object per line: file, tree, label, span, words, named nodes, and characters of raw text.
     Json,
-    /// The whole trees that have a match, each once.
+    /// Whole trees with a match, each once, below a comment with the place.
     Trees,
     /// A page with these trees, in which the matches are marked.
     Html,

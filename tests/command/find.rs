@@ -126,7 +126,15 @@ fn json_has_spans_and_named_nodes() {
 
 #[test]
 fn whole_trees_and_pages_have_each_tree_once() {
-    assert_eq!(found("/^VB/\ta.mrg\t--output\ttrees\t--no-place").lines().count(), 2);
+    let trees = found("/^VB/\ta.mrg\t--output\ttrees\t--no-place");
+    assert_eq!(trees.lines().count(), 2);
+    // With their places, they are still read by other commands.
+    let placed = found("/^VB/\ta.mrg\t--output\ttrees");
+    let places: Vec<&str> = placed.lines().step_by(2).collect();
+    assert_eq!(places, ["# a.mrg:1", "# a.mrg:2"]);
+    let again = |trees: &str| run(folder().path(), "tree\t--no-clean", trees).1;
+    assert_eq!(again(&placed), again(&trees));
+    assert_eq!(again(&placed).lines().count(), 2);
     let page = found("VP\ta.mrg\t--output\thtml");
     assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"), "{page}");
     assert!(
