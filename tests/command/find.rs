@@ -158,6 +158,9 @@ fn nothing_found_is_status_1_and_errors_are_status_2_with_the_place() {
         ("NP\tno.mrg", "error: no.mrg: "),
         ("NP=a\ta.mrg\t--node\tb", "error: --node b: the pattern names no such node; it names a"),
         ("NP\ta.mrg\t--heads\tcolins", "did you mean `collins`?"),
+        ("NP\ta.mrg\t--model\tenglish-fast", "required arguments were not provided:\n  --text"),
+        ("NP\ta.mrg\t--count\t--output\tjson", "'--count' cannot be used with '--output <FORMAT>'"),
+        ("NP\ta.mrg\t--count-by\tlabel\t--output\thtml", "cannot be used with"),
     ];
     for (arguments, expected) in errors {
         let (status, out, err) = find(arguments);
