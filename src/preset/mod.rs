@@ -268,6 +268,18 @@ impl Preset {
         schema::check(&self.to_json())
     }
 
+    /// Refuses a preset by which no parser is trained.
+    ///
+    /// # Errors
+    /// When only the tagger is trained.
+    #[doc(hidden)]
+    pub fn refuse_tagger(&self) -> Result<()> {
+        if self.only_tagger {
+            return Err(Error::config("preset", "trains a tagger alone: name one of a parser"));
+        }
+        Ok(())
+    }
+
     /// The preset as TOML text.
     pub fn to_toml(&self) -> String {
         text::write(&self.to_json())

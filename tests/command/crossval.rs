@@ -209,6 +209,7 @@ fn too_many_folds_are_refused() {
         (&["--folds", "3", "--by", "file"], "the treebank has only 2 documents: give fewer folds"),
         (&["--folds", "2", "--preset", "accurate"], "give at least 3"),
         (&["--folds", "1"], "2..=1000"),
+        (&["--folds", "2", "--preset", "tagger"], "error: preset: trains a tagger alone: "),
     ] {
         let arguments = [&["crossval", "--train", "a.psd", "b.psd"], options].concat();
         let (status, _, said) = run(folder.path(), &arguments);
