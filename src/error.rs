@@ -241,10 +241,10 @@ pub fn counted(n: u64, noun: &str) -> String {
     format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }
 
-/// The known name nearest to `given`: at an edit distance of at most a third of its length, and one more.
+/// The known name nearest to `given`: at an edit distance of at most a third of its length, rounded up.
 fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let best = known.into_iter().map(|name| (strsim::levenshtein(given, name), name)).min()?;
-    (best.0 <= given.chars().count().max(3) / 3 + 1).then_some(best.1)
+    (best.0 <= given.chars().count().div_ceil(3)).then_some(best.1)
 }
 
 #[cfg(test)]
@@ -255,6 +255,8 @@ mod tests {
     fn nearest_finds_a_slip_and_refuses_a_stranger() {
         assert_eq!(nearest("epoks", ["epochs", "seed"]), Some("epochs"));
         assert_eq!(nearest("zzzzzz", ["epochs", "seed"]), None);
+        assert_eq!(nearest("fats", ["fast", "root"]), Some("fast"));
+        assert_eq!(nearest("foo", ["root", "fast"]), None);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::options::OUTPUT;
 use super::out::Out;
 use super::sentences::{SentenceArgs, SentenceProcessor};
+use crate::error::counted;
 use crate::find::complexity::{Complexity, Counts, MEASURES, UNITS};
 
 /// Measure the syntactic complexity of texts.
@@ -57,10 +58,12 @@ pub fn run(args: &ComplexityArgs) -> anyhow::Result<ExitCode> {
         let mut counter = complexity.counter();
         Box::new(move |sentence| sentence.and_then(|one| Ok((counter.count(&one.tree)?, one.file))))
     };
-    // The file that is read, and what has been counted in it.
+    // The file that is read, and what has been counted in it, and in all.
     let mut row: Option<(Arc<str>, Counts)> = None;
+    let mut all = Counts::default();
     let mut take = |out: &mut Out, counted: crate::Result<(Counts, Arc<str>)>| {
         let (counts, file) = counted?;
+        all.add(&counts);
         if let Some((last, counts)) = row.take_if(|(last, _)| *last != file) {
             write_row(&last, &counts, args.output, out)?;
         }
@@ -72,6 +75,13 @@ pub fn run(args: &ComplexityArgs) -> anyhow::Result<ExitCode> {
         write_row(&file, &counts, args.output, &mut out)?;
     }
     out.finish()?;
+    let trees = all.of("S");
+    if trees > 0 && all.of("C") == 0 && !args.source.verbosity.quiet {
+        say!(
+            "note: no clause was found in {}: the patterns need the labels and tags of the Penn Treebank (S, VP, VBZ …)",
+            counted(trees, "tree")
+        );
+    }
     Ok(ExitCode::SUCCESS)
 }
 

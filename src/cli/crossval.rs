@@ -75,6 +75,7 @@ pub struct CrossvalArgs {
 pub fn run(args: &CrossvalArgs) -> anyhow::Result<ExitCode> {
     args.threads.apply(&args.verbosity);
     let preset = args.treebank.profile.preset(&args.preset, &args.set)?;
+    preset.refuse_tagger()?;
     let needs_dev = matches!(preset.learner, MethodChoice::Neural(_));
     ensure!(
         !needs_dev || args.folds > 2,

@@ -68,10 +68,10 @@ pub struct FindArgs {
     #[arg(long, value_name = "NAME", help_heading = OUTPUT)]
     node: Option<String>,
     /// Print the number of matches only.
-    #[arg(short = 'c', long, help_heading = OUTPUT)]
+    #[arg(short = 'c', long, conflicts_with = "output", help_heading = OUTPUT)]
     count: bool,
     /// Print a table of match counts by document (file), by label, or by the words of the match.
-    #[arg(long, value_name = "WHAT", value_enum, conflicts_with = "count", help_heading = OUTPUT)]
+    #[arg(long, value_name = "WHAT", value_enum, conflicts_with_all = ["count", "output"], help_heading = OUTPUT)]
     count_by: Option<CountBy>,
     /// Print matches without file and number.
     #[arg(long, help_heading = OUTPUT)]
@@ -99,7 +99,7 @@ enum FindOutput {
     Kwic,
     /// One JSON object per line: file, tree, label, span, words, named nodes, and characters of raw text.
     Json,
-    /// The whole trees that have a match, each once.
+    /// Whole trees with a match, each once, below a comment with the place.
     Trees,
     /// A page with these trees, in which the matches are marked.
     Html,
@@ -203,7 +203,7 @@ impl FindArgs {
 
     /// Whether the output is a page.
     fn is_page(&self) -> bool {
-        self.output == FindOutput::Html && !self.count && self.count_by.is_none()
+        self.output == FindOutput::Html
     }
 
     /// Whether nodes are only counted.

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 use std::io::{self, IsTerminal};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -132,6 +133,11 @@ impl Display for Numbers {
         write!(f, "{}", self.first)?;
         if self.first < self.last { write!(f, "-{}", self.last) } else { Ok(()) }
     }
+}
+
+/// The value of an option that is a number from 1.
+pub(super) fn from_one(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "must be a whole number from 1".to_owned())
 }
 
 /// Prints a note that the command reads from the terminal.

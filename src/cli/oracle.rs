@@ -124,7 +124,9 @@ pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn plan(args: &OracleArgs, preset: &str) -> anyhow::Result<Plan> {
-    Ok(Plan::new(args.treebank.profile.preset(preset, &args.set)?)?)
+    let preset = args.treebank.profile.preset(preset, &args.set)?;
+    preset.refuse_tagger()?;
+    Ok(Plan::new(preset)?)
 }
 
 /// A tree as the system builds it; `None` without words.

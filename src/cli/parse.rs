@@ -11,7 +11,7 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::ValueEnum;
 
-use super::options::{INPUT, OUTPUT};
+use super::options::{INPUT, OUTPUT, from_one};
 use super::page::player::{PlayedTrace, PlayerPage, Players};
 use super::page::trees::{PageTree, SentenceTrees, TreesPage};
 use super::resume::Causes;
@@ -92,7 +92,7 @@ pub struct ParseArgs {
     /// which the winner was nearest to being dropped. With gold trees (--input penn) also where the derivation leaves
     /// the gold path, and the cost of each action by the dynamic oracle. As text, or with --output json or html.
     #[arg(long, value_name = "K", num_args = 0..=1, require_equals = true, default_missing_value = "5",
-          conflicts_with_all = ["nbest", "span_scores", "unescape"], help_heading = OUTPUT)]
+          value_parser = from_one, conflicts_with_all = ["nbest", "span_scores", "unescape"], help_heading = OUTPUT)]
     trace: Option<NonZeroUsize>,
     /// Use beam search with a beam of width N; short for --set search.method=beam --set search.beam=N.
     #[arg(long, value_name = "N", help_heading = SEARCH)]

@@ -33,7 +33,7 @@ pub(super) struct SentenceArgs {
     #[arg(long, help_heading = INPUT)]
     text: bool,
     /// Model for --text: a file, or the name of a model, see `srparse models`.
-    #[arg(long, value_name = "NAME|FILE", default_value = embedded::DEFAULT, help_heading = INPUT)]
+    #[arg(long, value_name = "NAME|FILE", default_value = embedded::DEFAULT, requires = "text", help_heading = INPUT)]
     model: PathBuf,
     /// Clean the trees first, as `srparse tree` does, without traces and function tags; so do --treebank and --set.
     #[arg(long, conflicts_with = "text", help_heading = INPUT)]

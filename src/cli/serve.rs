@@ -13,7 +13,7 @@ use anyhow::{Context, ensure};
 use serde_json::json;
 
 use super::interrupts::{INTERRUPTED, on_signal};
-use super::options::{Verbosity, threads};
+use super::options::{Verbosity, from_one, threads};
 use super::page;
 use super::sentences::model_heads;
 use crate::error::counted;
@@ -60,16 +60,16 @@ pub struct ServeArgs {
     #[arg(long, value_name = "SIZE", default_value = "8M", value_parser = size, help_heading = LIMITS)]
     max_body: usize,
     /// Largest number of open connections.
-    #[arg(long, value_name = "N", default_value = "512", help_heading = LIMITS)]
+    #[arg(long, value_name = "N", default_value = "512", value_parser = from_one, help_heading = LIMITS)]
     max_connections: NonZeroUsize,
     /// Largest number of requests that wait or are parsed; others get status 503 and Retry-After.
     #[arg(long, value_name = "N", default_value = "256", help_heading = LIMITS)]
     max_queue: usize,
     /// Longest sentence that is parsed, in words.
-    #[arg(long, value_name = "N", default_value = "2000", help_heading = LIMITS)]
+    #[arg(long, value_name = "N", default_value = "2000", value_parser = from_one, help_heading = LIMITS)]
     max_words: NonZeroUsize,
     /// Largest number of trees for a sentence.
-    #[arg(long, value_name = "N", default_value = "100", help_heading = LIMITS)]
+    #[arg(long, value_name = "N", default_value = "100", value_parser = from_one, help_heading = LIMITS)]
     max_nbest: NonZeroUsize,
     /// Seconds that a client may take to send a request or to read more of a reply, or be idle.
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = clap::value_parser!(u64).range(1..=86_400),

@@ -15,7 +15,7 @@ use super::out::{Out, refuse_folder_of_inputs};
 use crate::error::counted;
 use crate::output::OutputFile;
 use crate::text_file;
-use crate::treebank::partition::{self, Entry, Unit};
+use crate::treebank::partition::{self, Entry, SentenceNumber, Unit};
 use crate::treebank::{ids, penn};
 
 /// Divide a treebank into training, development and test trees.
@@ -62,8 +62,8 @@ pub struct SplitArgs {
 /// How trees are drawn.
 #[derive(Debug, clap::Args)]
 pub(super) struct UnitArgs {
-    /// What stays together: trees of one file, or those whose IDs differ only in their last number; without it every tree
-    /// stands alone.
+    /// What stays together: trees of one file, or those whose IDs differ only in the number of the sentence: their last,
+    /// or their first if that gives longer documents; without it every tree stands alone.
     #[arg(long, value_enum, value_name = "WHAT", help_heading = INPUT)]
     by: Option<By>,
     /// Draw at random, with this seed, instead of evenly.
@@ -201,11 +201,12 @@ fn listed(
         text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let mut wanted: HashMap<&str, bool> = lines.map(|line| (line, false)).collect();
     let mut part = Part { name: name.to_owned(), trees: Vec::new(), units: 0 };
+    let number = SentenceNumber::of(entries);
     let mut kept = Vec::with_capacity(units.len());
     for unit in units.drain(..) {
         let mut is_listed = false;
         for &at in &unit {
-            for name in names_of(&entries[at]) {
+            for name in names_of(&entries[at], number) {
                 if let Some(found) = wanted.get_mut(name.as_str()) {
                     (*found, is_listed) = (true, true);
                 }
@@ -231,15 +232,16 @@ fn listed(
 }
 
 /// The names by which a list may mean a tree.
-fn names_of(entry: &Entry) -> Vec<String> {
+fn names_of(entry: &Entry, number: SentenceNumber) -> Vec<String> {
     let name_of = |file: Option<&OsStr>| file.map(|name| name.to_string_lossy().into_owned());
     let name = name_of(Path::new(&entry.file).file_name());
     let plain = entry.file.strip_suffix(".gz").unwrap_or(&entry.file);
     let stem = name_of(Path::new(plain).file_stem());
     let id = entry.id.clone();
-    let document = entry.id.as_deref().map(|id| {
-        partition::document(id).trim_end_matches(|c: char| !c.is_alphanumeric()).to_owned()
-    });
+    let document = entry
+        .id
+        .as_deref()
+        .map(|id| number.document(id).trim_matches(|c: char| !c.is_alphanumeric()).to_owned());
     [Some(entry.file.clone()), name, stem, id, document].into_iter().flatten().collect()
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use console::Term;
 
 use super::options::{INPUT, Numbers, OUTPUT, ThreadsArg, TreebankArgs, Verbosity};
@@ -14,6 +14,7 @@ use super::tree_input::{InputTree, TreeInput, TreeProcessor};
 use super::{listed, page};
 use crate::Place;
 use crate::error::counted;
+use crate::find::HEADS;
 use crate::find::transform::Rules;
 use crate::text_file;
 use crate::tree::Tree;
@@ -67,7 +68,7 @@ pub struct TreeArgs {
     #[arg(long, help_heading = CONVERSION)]
     binarize: bool,
     /// Head rules for --binarize and for --output conllu and json: a name listed by `srparse info`, or a file.
-    #[arg(value_parser = listed::heads(), hide_possible_values = true, long, value_name = "NAME|FILE", default_value = "collins-modified",
+    #[arg(value_parser = listed::heads(), hide_possible_values = true, long, value_name = "NAME|FILE", default_value = HEADS,
           help_heading = CONVERSION)]
     heads: String,
     /// Keep the IDs of trees, of the `(ID x)` of brackets, `#BOS`, TIGER-XML, Alpino XML and GENIA XML: as `( (S ...) (ID
@@ -84,14 +85,22 @@ pub struct TreeArgs {
     /// Draw the lines of --output text with ASCII characters only.
     #[arg(long, help_heading = OUTPUT)]
     ascii: bool,
-    /// Cut the lines of --output text after N columns; on a terminal its width, otherwise no limit.
-    #[arg(long, value_name = "N", help_heading = OUTPUT)]
+    /// Cut the lines of --output text after N columns, at least 10; on a terminal its width, otherwise no limit.
+    #[arg(long, value_name = "N", value_parser = columns, help_heading = OUTPUT)]
     width: Option<usize>,
     #[command(flatten)]
     treebank: TreebankArgs,
 }
 
 const CONVERSION: &str = "Conversion options";
+
+/// The least width of a drawing.
+const LEAST_WIDTH: usize = 10;
+
+fn columns(text: &str) -> Result<usize, String> {
+    let columns = text.parse().ok().filter(|columns: &usize| *columns >= LEAST_WIDTH);
+    columns.ok_or_else(|| format!("must be a number of columns from {LEAST_WIDTH}"))
+}
 
 /// The output of `srparse tree`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -129,6 +138,7 @@ impl TreeOutput {
 /// # Errors
 /// When an argument is invalid, an input cannot be read, or the output cannot be written.
 pub fn run(args: &TreeArgs) -> anyhow::Result<ExitCode> {
+    check_options(args)?;
     let mut out = args.out.open(&args.files)?;
     let report = convert(args, &mut out)?;
     out.finish()?;
@@ -138,12 +148,32 @@ pub fn run(args: &TreeArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Rejects options that would have no effect.
+fn check_options(args: &TreeArgs) -> anyhow::Result<()> {
+    ensure!(
+        args.heads == HEADS || args.needs_heads(),
+        "--heads needs something that has heads: add --binarize, --rules, or --output conllu or json"
+    );
+    ensure!(
+        args.output == TreeOutput::Text || !(args.ascii || args.width.is_some()),
+        "--ascii and --width are for drawings in plain text: add --output text"
+    );
+    Ok(())
+}
+
+impl TreeArgs {
+    /// Whether the head rules are used.
+    fn needs_heads(&self) -> bool {
+        self.binarize || self.output.has_heads() || self.rules.is_some()
+    }
+}
+
 /// Writes the trees that were asked for.
 fn convert(args: &TreeArgs, out: &mut Out) -> anyhow::Result<ReadReport> {
     let cleaning = cleaning(args)?;
     let rules = args.rules.as_deref().map(read_rules).transpose()?;
-    let needs_heads = args.binarize || args.output.has_heads() || rules.is_some();
-    let heads = needs_heads.then(|| HeadRules::load(&args.heads).context("--heads")).transpose()?;
+    let heads = args.needs_heads().then(|| HeadRules::load(&args.heads).context("--heads"));
+    let heads = heads.transpose()?;
     let input = TreeInput::open(&args.files, &args.treebank, &args.verbosity, Some(&args.out))?;
     let mut asked = Asked { cleaning: &cleaning, args, read: 0, without_words: 0 };
     let (style, first) = (text_style(args), args.nth.map_or(1, |nth| nth.first));
@@ -419,7 +449,22 @@ mod tests {
 
     #[test]
     fn text_drawings_are_cut_to_a_width() {
-        let drawn = converted(TEXT, &["--output", "text", "--nth", "1", "--ascii", "--width", "9"]);
-        assert_eq!(drawn.unwrap(), "TOP\n`- S\n   `- NP\n      |->\n      `->\n");
+        let narrow = ["--output", "text", "--nth", "1", "--ascii", "--width", "10"];
+        let drawn = converted(TEXT, &narrow).unwrap();
+        assert_eq!(drawn, "TOP\n`- S\n   `- NP\n      |- >\n      `- >\n");
+    }
+
+    #[test]
+    fn options_without_effect_are_refused() {
+        for (options, says) in [
+            (&["--heads", "left"][..], "--heads needs something"),
+            (&["--output", "svg", "--nth", "1", "--ascii"], "add --output text"),
+            (&["--width", "30"], "add --output text"),
+            (&["--output", "text", "--width", "9"], "a number of columns from 10"),
+        ] {
+            let problem = converted(TEXT, options).unwrap_err().to_string();
+            assert!(problem.contains(says), "{problem}");
+        }
+        assert!(converted(TEXT, &["--heads", HEADS]).is_ok());
     }
 }

@@ -73,7 +73,7 @@ impl<'a> UnseenNotes<'a> {
         let words = (n_words >= WORDS && are_of_another_language(unseen_words, n_words)).then(|| {
             format!(
                 "note: {unseen_words} of {n_words} words are unknown to the model: it was trained on texts of another \
-                 language, script or kind"
+                 language, script or kind, or on few trees"
             )
         });
         let found: Vec<String> = tags.into_iter().chain(words).collect();

@@ -144,9 +144,7 @@ impl Cell {
 
     fn preset(&self) -> Result<Preset> {
         let preset = Preset::load_for(&self.preset, Some(&self.treebank.profile()?), &self.set)?;
-        if preset.only_tagger {
-            return Err(Error::config("preset", "trains a tagger alone: name one of a parser"));
-        }
+        preset.refuse_tagger()?;
         Ok(preset)
     }
 

@@ -179,8 +179,9 @@ impl Experiment {
         for (at, parser) in self.parsers.iter().enumerate() {
             let path = format!("parser.{at}");
             Preset::load(&parser.preset, &[]).map_err(|error| at_key(&path, "preset", &error))?;
-            Preset::load(&parser.preset, &parser.set)
+            let preset = Preset::load(&parser.preset, &parser.set)
                 .map_err(|error| at_key(&path, "set", &error))?;
+            preset.refuse_tagger().map_err(|error| at_key(&path, "preset", &error))?;
             let shares = parser.percent.as_ref();
             shares.map_or(Ok(()), |shares| check_shares(shares, &format!("{path}.percent")))?;
         }

@@ -56,7 +56,8 @@ impl Counts {
         })
     }
 
-    fn of(&self, unit: &str) -> u64 {
+    /// The count of one of [`UNITS`].
+    pub fn of(&self, unit: &str) -> u64 {
         UNITS.iter().position(|known| *known == unit).map_or(0, |at| self.0[at])
     }
 

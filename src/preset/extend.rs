@@ -26,7 +26,7 @@ fn resolve(text: &str, name: &str, children: &mut Vec<String>) -> Result<Value> 
     let mut own = text::read(text, name, |_| Ok(()))?;
     let here = |error| text::placed(error, text, name);
     let parent = match own.as_object_mut().and_then(|keys| keys.remove(KEY)) {
-        None => return schema::check(&own).map(|()| own).map_err(here),
+        None => return schema::check_file(&own).map(|()| own).map_err(here),
         Some(Value::String(parent)) => parent,
         Some(_) => {
             let problem = "must be text: the name of a preset, or a file relative to this one";
@@ -44,7 +44,7 @@ fn resolve(text: &str, name: &str, children: &mut Vec<String>) -> Result<Value> 
     }
     let mut all = resolve(&parents_text, &parent, children)?;
     merge(&mut all, own);
-    schema::check(&all).map(|()| all).map_err(here)
+    schema::check_file(&all).map(|()| all).map_err(here)
 }
 
 /// The name or path, and the text, of a parent that the preset `child` names.

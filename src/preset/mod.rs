@@ -268,6 +268,18 @@ impl Preset {
         schema::check(&self.to_json())
     }
 
+    /// Refuses a preset by which no parser is trained.
+    ///
+    /// # Errors
+    /// When only the tagger is trained.
+    #[doc(hidden)]
+    pub fn refuse_tagger(&self) -> Result<()> {
+        if self.only_tagger {
+            return Err(Error::config("preset", "trains a tagger alone: name one of a parser"));
+        }
+        Ok(())
+    }
+
     /// The preset as TOML text.
     pub fn to_toml(&self) -> String {
         text::write(&self.to_json())
@@ -346,7 +358,7 @@ mod tests {
         assert!(matches!(*stack.final_learner, LearnerChoice::Maxent(_)));
         for (setting, says) in [
             ("learner=maxent", "learner: must be a table"),
-            ("learner.members=3", "learner.members: must be a list"),
+            ("learner.members=3", "learner.members: must be a list: write learner.members='[ … ]'"),
             ("learner={ kind = 'maxent', epochs = 3 }", "epochs"),
             ("learner.from={ kind = 'nowhere' }", "nowhere"),
             ("features.without=s0.w", "features.without: must be a list"),

@@ -41,7 +41,12 @@ pub(crate) fn placed(error: Error, text: &str, name: &str) -> Error {
 
 fn syntax(error: &toml::de::Error, text: &str, name: &str) -> Error {
     let start = error.span().map_or(0, |span| span.start);
-    Error::syntax(place(text, name, start), error.message().trim())
+    let problem = error.message().trim();
+    let problem = match problem.strip_suffix("expected a sequence") {
+        Some(found) => format!("{found}expected a list: write [ … ], or [[ … ]] for tables"),
+        None => problem.to_owned(),
+    };
+    Error::syntax(place(text, name, start), problem)
 }
 
 fn place(text: &str, name: &str, start: usize) -> Place {

@@ -81,7 +81,7 @@ fn check(profile: &Value) -> Result<()> {
         let problem = "no such key; the keys of a treebank profile are description, heads, clean";
         return Err(Error::config(key, problem));
     }
-    schema::check(&part)?;
+    schema::check_file(&part)?;
     for (key, value) in part["clean"].as_object().into_iter().flatten() {
         let settings = Map::from_iter([(key.clone(), value.clone())]);
         serde_json::from_value::<Cleaning>(Value::Object(settings))

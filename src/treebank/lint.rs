@@ -20,6 +20,8 @@ pub use finding::{Finding, Suspect};
 const LEMMA_SEPARATORS: [char; 6] = ['-', '|', '_', '/', '+', '@'];
 /// Marks in labels that are neither categories nor the usual separators.
 const LABEL_MARKS: [char; 8] = [';', '{', '}', '*', '#', ':', '<', '>'];
+/// The number of tags that no tagset without extensions has.
+const MANY_TAGS: usize = 1000;
 /// Possible separators of a tag and its extensions.
 const TAG_SEPARATORS: [char; 6] = ['#', '-', '=', '|', ':', '_'];
 
@@ -32,6 +34,7 @@ pub struct Lint<'c> {
     failed_rules: Option<Occurrence>,
     one_word: Option<Occurrence>,
     words: u64,
+    different_words: FxHashSet<CompactString>,
     tags: FxHashMap<CompactString, TagCounts>,
     labels: FxHashMap<CompactString, Occurrence>,
     traces: Option<Occurrence>,
@@ -85,6 +88,7 @@ impl<'c> Lint<'c> {
             failed_rules: None,
             one_word: None,
             words: 0,
+            different_words: FxHashSet::default(),
             tags: FxHashMap::default(),
             labels: FxHashMap::default(),
             traces: None,
@@ -147,6 +151,9 @@ impl<'c> Lint<'c> {
 
     fn add_word(&mut self, token: &Token, at: &Place) {
         let word = token.word.as_str();
+        if !self.different_words.contains(word) {
+            self.different_words.insert(token.word.clone());
+        }
         let tag = self.tags.entry(token.tag.clone()).or_insert_with(|| TagCounts {
             seen: Occurrence { count: 0, example: bracketed(token), at: at.clone() },
             with_digit: 0,
@@ -288,6 +295,11 @@ impl<'c> Lint<'c> {
             divided.count() * 2 > tags.len()
         };
         let separator = TAG_SEPARATORS.iter().find(divides_most);
+        // In a few trees, a large tagset has many tags too, but the words are more than twice as many.
+        let are_few = 2 * tags.len() <= self.different_words.len() && tags.len() < MANY_TAGS;
+        if separator.is_none() && are_few {
+            return None;
+        }
         let setting = separator.map(|separator| format!("clean.tag_separators=\"{separator}\""));
         let found = Occurrence { count: tags.len() as u64, ..tags.first()?.1.seen.clone() };
         Some(found.finding(Suspect::TagsLikeWords, setting))

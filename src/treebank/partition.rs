@@ -30,8 +30,47 @@ pub enum Unit {
     Tree,
     /// A file is a document.
     File,
-    /// Trees whose IDs differ only in their last number are a document.
+    /// Trees whose IDs differ only in their [`SentenceNumber`] are a document.
     Id,
+}
+
+/// Which number of an ID is that of the sentence in its document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SentenceNumber {
+    /// The first.
+    First,
+    /// The last.
+    Last,
+}
+
+impl SentenceNumber {
+    /// That of a treebank: the last number; but the first, if without it the document changes less than half as often
+    /// from tree to tree.
+    pub fn of(entries: &[Entry]) -> Self {
+        let changes = |number: Self| {
+            let ids = entries.iter().filter_map(|entry| entry.id.as_deref());
+            let mut documents: Vec<String> = ids.map(|id| number.document(id)).collect();
+            documents.dedup();
+            documents.len()
+        };
+        if 2 * changes(Self::First) < changes(Self::Last) { Self::First } else { Self::Last }
+    }
+
+    /// The document of an ID: what stands around the number.
+    pub fn document(self, id: &str) -> String {
+        let is_digit = |c: char| c.is_ascii_digit();
+        let (start, end) = match self {
+            Self::First => {
+                let start = id.find(is_digit).unwrap_or(id.len());
+                (start, id.len() - id[start..].trim_start_matches(is_digit).len())
+            }
+            Self::Last => {
+                let end = id.rfind(is_digit).map_or(id.len(), |at| at + 1);
+                (id[..end].trim_end_matches(is_digit).len(), end)
+            }
+        };
+        format!("{}{}", &id[..start], &id[end..])
+    }
 }
 
 /// Reads a treebank with the files and IDs of its trees.
@@ -48,17 +87,11 @@ pub fn read(paths: &[PathBuf], options: &ReadOptions) -> Result<(Vec<Entry>, Rea
     Ok((entries, trees.report().clone()))
 }
 
-/// The document of an ID: what stands around its last number.
-pub fn document(id: &str) -> String {
-    let end = id.rfind(|c: char| c.is_ascii_digit()).map_or(id.len(), |at| at + 1);
-    let start = id[..end].trim_end_matches(|c: char| c.is_ascii_digit()).len();
-    format!("{}{}", &id[..start], &id[end..])
-}
-
 /// Groups trees, by position, into the units that stay together, each in the order of its first tree. Trees without an ID
 /// have the document of the tree before.
 pub fn units(entries: &[Entry], unit: Unit) -> Vec<Vec<usize>> {
     let mut units: Vec<Vec<usize>> = Vec::new();
+    let sentence = SentenceNumber::of(entries);
     let mut known = HashMap::new();
     let mut last = String::new();
     for (at, entry) in entries.iter().enumerate() {
@@ -68,7 +101,10 @@ pub fn units(entries: &[Entry], unit: Unit) -> Vec<Vec<usize>> {
                 continue;
             }
             Unit::File => entry.file.clone(),
-            Unit::Id => entry.id.as_deref().map_or_else(|| last.clone(), document),
+            Unit::Id => {
+                let id = entry.id.as_deref();
+                id.map_or_else(|| last.clone(), |id| sentence.document(id))
+            }
         };
         last.clone_from(&key);
         let number = *known.entry(key).or_insert_with(|| {
@@ -115,16 +151,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_of_a_document_differ_in_their_last_number() {
-        for (id, name) in [
-            ("a.12", "a."),
-            ("SAMPLE,2.5", "SAMPLE,2."),
-            ("42.s0", "42.s"),
-            ("x", "x"),
-            ("7", ""),
-            ("a1b", "ab"),
+    fn ids_of_a_document_differ_in_a_number() {
+        for (id, without_first, without_last) in [
+            ("a.12", "a.", "a."),
+            ("SAMPLE,2.5", "SAMPLE,.5", "SAMPLE,2."),
+            ("42.s0", ".s0", "42.s"),
+            ("359_a-1905;JP", "_a-1905;JP", "359_a-;JP"),
+            ("x", "x", "x"),
+            ("7", "", ""),
+            ("a1b", "ab", "ab"),
         ] {
-            assert_eq!(document(id), name, "{id}");
+            assert_eq!(SentenceNumber::First.document(id), without_first, "{id}");
+            assert_eq!(SentenceNumber::Last.document(id), without_last, "{id}");
+        }
+    }
+
+    #[test]
+    fn the_number_of_the_sentence_leaves_few_documents_in_a_row() {
+        let entry = |id: String| Entry { tree: Tree::default(), file: String::new(), id: Some(id) };
+        let entries = |name: fn(usize, usize) -> String| -> Vec<Entry> {
+            (1..=3).flat_map(|of| (1..=40).map(move |n| entry(name(of, n)))).collect()
+        };
+        let years = entries(|of, n| format!("{n}_a-190{of};JP"));
+        assert_eq!(SentenceNumber::of(&years), SentenceNumber::First);
+        let sizes = |units: &[Vec<usize>]| units.iter().map(Vec::len).collect::<Vec<_>>();
+        assert_eq!(sizes(&units(&years, Unit::Id)), [40; 3]);
+        // Numbered documents of many sentences: without the first number, there would be fewer different ones.
+        let pages = entries(|of, n| format!("w_{}.{}", 10 * of + n / 4, n % 4));
+        assert_eq!(SentenceNumber::of(&pages), SentenceNumber::Last);
+        // One number, and none.
+        for ids in [entries(|of, n| format!("{n}_{}", ["a", "b", "c"][of - 1])), Vec::new()] {
+            assert_eq!(SentenceNumber::of(&ids), SentenceNumber::Last);
         }
     }
 

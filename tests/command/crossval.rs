@@ -105,6 +105,22 @@ fn documents_stay_whole_and_lists_name_parts() {
 }
 
 #[test]
+fn the_number_of_a_sentence_may_be_the_first_of_its_id() {
+    let tree = |document: &str, n: usize| {
+        format!("( (S (NP (NN dog)) (VP (VBZ barks))) (ID {n}_{document};JP))\n")
+    };
+    let document = |name: &str| (1..=6).map(|at| tree(name, at)).collect::<String>();
+    let bank = document("a-1905") + &document("b-1922");
+    let folder = folder(&[("c.psd", bank.as_bytes()), ("list", b"a-1905;JP\n")]);
+    let split = ["split", "-o", "parts", "--by", "id", "c.psd"];
+    let (_, out, said) = run(folder.path(), &[&split[..], &["--share", "x=50,y=50"]].concat());
+    assert!(out.contains("x\t6\t1\t12\ny\t6\t1\t12\n"), "{out}{said}");
+    let list = ["--list", "test=list", "--share", "train=100"];
+    let (_, out, said) = run(folder.path(), &[&split[..], &list].concat());
+    assert!(out.contains("test\t6\t1\t12\ntrain\t6\t1\t12\n"), "{out}{said}");
+}
+
+#[test]
 fn mistakes_in_shares_say_how_to_mend_them() {
     let folder = bank();
     for (share, says) in [
@@ -193,6 +209,7 @@ fn too_many_folds_are_refused() {
         (&["--folds", "3", "--by", "file"], "the treebank has only 2 documents: give fewer folds"),
         (&["--folds", "2", "--preset", "accurate"], "give at least 3"),
         (&["--folds", "1"], "2..=1000"),
+        (&["--folds", "2", "--preset", "tagger"], "error: preset: trains a tagger alone: "),
     ] {
         let arguments = [&["crossval", "--train", "a.psd", "b.psd"], options].concat();
         let (status, _, said) = run(folder.path(), &arguments);

@@ -159,7 +159,10 @@ fn mistakes_are_reported_with_line_and_column() {
     let cases = [
         ("percent = [1,\n".to_owned(), "my.toml:"),
         ("percents = [1]\n".to_owned() + KALT + SAMPLE, "my.toml:1:1: unknown field `percents`"),
-        (format!("percent = 5\n{KALT}{SAMPLE}"), "my.toml:1:11: invalid type: integer `5`"),
+        (
+            format!("percent = 5\n{KALT}{SAMPLE}"),
+            "my.toml:1:11: invalid type: integer `5`, expected a list: write [ … ], or [[ … ]] for tables",
+        ),
         (format!("percent = [5, 0]\n{KALT}{SAMPLE}"), "my.toml:1:15: percent.1: must be above 0"),
         (
             format!("percent = [5, 5.0]\n{KALT}{SAMPLE}"),
@@ -167,6 +170,10 @@ fn mistakes_are_reported_with_line_and_column() {
         ),
         (format!("seeds = [2, 1, 2]\n{KALT}{SAMPLE}"), "my.toml:1:16: seeds.2: 2 is listed twice"),
         (KALT.to_owned(), "missing field `treebank`"),
+        (
+            format!("[[parser]]\npreset = 'tagger'\n{SAMPLE}"),
+            "my.toml:2:1: parser.0.preset: trains a tagger alone",
+        ),
         (KALT.replace("kalt", "cult") + SAMPLE, "my.toml:2:1: parser.0.preset: no preset or file"),
         (
             format!("{KALT}set = ['minleaf=3']\n{SAMPLE}"),

@@ -126,7 +126,15 @@ fn json_has_spans_and_named_nodes() {
 
 #[test]
 fn whole_trees_and_pages_have_each_tree_once() {
-    assert_eq!(found("/^VB/\ta.mrg\t--output\ttrees\t--no-place").lines().count(), 2);
+    let trees = found("/^VB/\ta.mrg\t--output\ttrees\t--no-place");
+    assert_eq!(trees.lines().count(), 2);
+    // With their places, they are still read by other commands.
+    let placed = found("/^VB/\ta.mrg\t--output\ttrees");
+    let places: Vec<&str> = placed.lines().step_by(2).collect();
+    assert_eq!(places, ["# a.mrg:1", "# a.mrg:2"]);
+    let again = |trees: &str| run(folder().path(), "tree\t--no-clean", trees).1;
+    assert_eq!(again(&placed), again(&trees));
+    assert_eq!(again(&placed).lines().count(), 2);
     let page = found("VP\ta.mrg\t--output\thtml");
     assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"), "{page}");
     assert!(
@@ -150,6 +158,9 @@ fn nothing_found_is_status_1_and_errors_are_status_2_with_the_place() {
         ("NP\tno.mrg", "error: no.mrg: "),
         ("NP=a\ta.mrg\t--node\tb", "error: --node b: the pattern names no such node; it names a"),
         ("NP\ta.mrg\t--heads\tcolins", "did you mean `collins`?"),
+        ("NP\ta.mrg\t--model\tenglish-fast", "required arguments were not provided:\n  --text"),
+        ("NP\ta.mrg\t--count\t--output\tjson", "'--count' cannot be used with '--output <FORMAT>'"),
+        ("NP\ta.mrg\t--count-by\tlabel\t--output\thtml", "cannot be used with"),
     ];
     for (arguments, expected) in errors {
         let (status, out, err) = find(arguments);
@@ -225,9 +236,14 @@ fn complexity_has_a_row_for_each_file() {
         "{out}"
     );
     assert!(rows[2].starts_with("empty.mrg\t0\t0\t0\t"), "{out}");
-    let (_, out, _) = run(folder.path(), "complexity\t--output\tjson\tb.mrg", "");
+    let (_, out, err) = run(folder.path(), "complexity\t--output\tjson\tb.mrg", "");
     let row: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!((&row["W"], &row["MLS"]), (&1.into(), &1.0.into()));
+    assert!(err.starts_with("note: no clause was found in 1 tree: the patterns need "), "{err}");
+    for quiet in ["b.mrg\t-q", "empty.mrg"] {
+        let (status, _, err) = run(folder.path(), &format!("complexity\t{quiet}"), "");
+        assert_eq!((status, err.as_str()), (0, ""), "{quiet}");
+    }
 }
 
 #[test]

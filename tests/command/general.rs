@@ -331,6 +331,10 @@ fn learners_over_trees_are_trained_and_parse() {
 fn the_oracle_prints_a_derivation_and_statistics() {
     insta::assert_snapshot!(in_a_messy_folder(&["oracle", "one.mrg"]));
     insta::assert_snapshot!(in_a_messy_folder(&["oracle", "--stats", "good.mrg"]));
+    let mut tagger = srparse(&["oracle", "--preset", "tagger"]);
+    let done = tagger.arg(sample("dev.mrg")).assert().code(2);
+    let said = text(&done.get_output().stderr);
+    assert!(said.contains("preset: trains a tagger alone: name one of a parser"), "{said}");
 }
 
 #[test]

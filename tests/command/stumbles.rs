@@ -239,7 +239,7 @@ fn text_of_another_language_is_noted() {
     command.write_stdin(words.repeat(3));
     let said = run(command).2;
     let note = "note: 21 of 21 words are unknown to the model: it was trained on texts of another language, \
-                script or kind\n";
+                script or kind, or on few trees\n";
     assert_eq!(said, note);
     // A few words are too few to tell.
     let mut command = parse(&[]);

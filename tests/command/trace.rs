@@ -231,3 +231,12 @@ fn members_of_an_ensemble_show_what_they_prefer_and_a_polynomial_svm_its_pairs()
     let all = reasons(&trace, "weights");
     assert!(all.iter().any(|weights| weights.to_string().contains(" × ")), "{trace}");
 }
+
+#[test]
+fn the_number_of_actions_is_at_least_one() {
+    for number in ["0", "many"] {
+        let done = srparse(&["parse", &format!("--trace={number}")]).assert().code(2);
+        let said = text(&done.get_output().stderr);
+        assert!(said.contains("must be a whole number from 1"), "{said}");
+    }
+}

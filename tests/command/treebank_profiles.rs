@@ -165,6 +165,7 @@ fn a_profile_may_be_a_file_and_its_mistakes_are_placed() {
             "rules.toml",
             b"[clean]\nrules = '''\nMETADATA=m\n\nprune m\n\nNP-SBJ=n\n\nrelabel n NX-SBJ\n'''\n",
         ),
+        ("list.toml", b"[clean]\nrelabel = { A = 'B' }\n"),
         ("wrong.toml", b"[clean]\nrules = '''\nNP=n\n\nrelable n NX\n'''\n"),
         (
             "endless.toml",
@@ -184,6 +185,7 @@ fn a_profile_may_be_a_file_and_its_mistakes_are_placed() {
             "wrong.toml",
             "wrong.toml:2:1: clean.rules: rules:3:1: no operation `relable`: did you mean",
         ),
+        ("list.toml", "list.toml:2:1: clean.relabel: must be a list: write relabel = [ … ]\n"),
         ("keyak", "no profile or file `keyak`: did you mean `keyaki`?"),
     ] {
         let mut tree = srparse(&["tree", "--treebank", profile, "raw.mrg"]);

@@ -81,7 +81,10 @@ impl Output<'_> {
             let _ = page::write_line(&sentence, out);
             return;
         }
-        self.write_place(out);
+        if !self.args.no_place {
+            // Readers of trees skip it.
+            let _ = writeln!(out, "# {file}:{number}");
+        }
         let _ = penn::write_line(tree, out);
     }
 }

@@ -5,12 +5,35 @@ use serde_json::{Map, Value};
 use super::Node;
 use crate::error::{Error, Result, choices, did_you_mean};
 
-/// Checks a preset, as JSON.
+/// Checks a preset, as JSON; messages say how to write `KEY=VALUE` settings.
 ///
 /// # Errors
 /// With the dotted path of the first key that is unknown, missing, or has a value that it cannot have.
 pub(in crate::preset) fn check(preset: &Value) -> Result<()> {
-    value(Node::root(), preset, "")
+    value(Node::root(), preset, "", in_setting)
+}
+
+/// Checks the preset of a file, as JSON; messages say how to write the file.
+///
+/// # Errors
+/// As [`check`].
+pub(in crate::preset) fn check_file(preset: &Value) -> Result<()> {
+    value(Node::root(), preset, "", in_file)
+}
+
+/// How a value is written that has a path.
+type Written = fn(path: &str, value: &str) -> String;
+
+fn in_setting(path: &str, value: &str) -> String {
+    format!("{path}='{value}'")
+}
+
+fn in_file(path: &str, value: &str) -> String {
+    match path.rsplit('.').next() {
+        // An item of a list has no key.
+        Some(key) if key.parse::<usize>().is_err() => format!("{key} = {value}"),
+        _ => value.to_owned(),
+    }
 }
 
 fn fail(path: &str, problem: String) -> Result<()> {
@@ -21,27 +44,25 @@ pub(super) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-fn value(node: Node, value: &Value, path: &str) -> Result<()> {
+fn value(node: Node, value: &Value, path: &str, written: Written) -> Result<()> {
     let node = node.resolved();
     let variants = node.variants();
     if !variants.is_empty() || node.text("type") == Some("object") {
         let Some(found) = value.as_object() else {
-            return fail(
-                path,
-                format!("must be a table: write {path}='{{ … }}', or set one of its keys"),
-            );
+            let table = written(path, "{ … }");
+            return fail(path, format!("must be a table: write {table}, or set one of its keys"));
         };
         return if variants.is_empty() {
-            table(node, found, path)
+            table(node, found, path, written)
         } else {
-            variant(node, &variants, found, path)
+            variant(node, &variants, found, path, written)
         };
     }
     if node.text("type") == Some("array") {
         let Some(found) = value.as_array() else {
-            return fail(path, format!("must be a list: write {path}='[ … ]'"));
+            return fail(path, format!("must be a list: write {}", written(path, "[ … ]")));
         };
-        return list(node, found, path);
+        return list(node, found, path, written);
     }
     if is_possible(node, value) {
         return Ok(());
@@ -105,6 +126,7 @@ fn variant(
     variants: &[(&str, Node)],
     found: &Map<String, Value>,
     path: &str,
+    written: Written,
 ) -> Result<()> {
     let kinds: Vec<&str> = variants.iter().map(|(kind, _)| *kind).collect();
     let (key, known) = (join(path, "kind"), kinds.join(", "));
@@ -116,10 +138,10 @@ fn variant(
         let hint = did_you_mean(kind, kinds);
         return fail(&key, format!("unknown kind `{kind}`: {hint}choose one of {known}"));
     };
-    table(*node, found, path)
+    table(*node, found, path, written)
 }
 
-fn table(node: Node, found: &Map<String, Value>, path: &str) -> Result<()> {
+fn table(node: Node, found: &Map<String, Value>, path: &str, written: Written) -> Result<()> {
     // `variant` has found the kind.
     let mut required = node.required().filter(|key| *key != "kind");
     if let Some(missing) = required.find(|key| !found.contains_key(*key)) {
@@ -133,13 +155,13 @@ fn table(node: Node, found: &Map<String, Value>, path: &str) -> Result<()> {
             return fail(&path, format!("no such key; {choices}"));
         };
         if node.text("const").is_none() {
-            value(node, inner, &path)?;
+            value(node, inner, &path, written)?;
         }
     }
     Ok(())
 }
 
-fn list(node: Node, found: &[Value], path: &str) -> Result<()> {
+fn list(node: Node, found: &[Value], path: &str, written: Written) -> Result<()> {
     let n = found.len() as f64;
     if node.limit("minItems").is_some_and(|fewest| n < fewest) {
         return fail(path, format!("the list is empty: give {}", node.range()));
@@ -149,5 +171,7 @@ fn list(node: Node, found: &[Value], path: &str) -> Result<()> {
     }
     let Some(items) = node.0.get("items") else { return Ok(()) };
     let mut numbered = found.iter().enumerate();
-    numbered.try_for_each(|(at, item)| value(Node::of(items), item, &join(path, &at.to_string())))
+    numbered.try_for_each(|(at, item)| {
+        value(Node::of(items), item, &join(path, &at.to_string()), written)
+    })
 }

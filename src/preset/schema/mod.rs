@@ -13,8 +13,8 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
 use super::Preset;
-pub(super) use check::check;
 use check::join;
+pub(super) use check::{check, check_file};
 pub use help::settings_help;
 
 static ROOT: LazyLock<Value> = LazyLock::new(|| {

@@ -57,7 +57,9 @@ fn values_out_of_range_are_named_with_their_place_and_range() {
             "[system]\nkind = 'items'\nmax_children = 1",
             "system.max_children: must be 2 to 65535, or auto",
         ),
-        ("learner = 3", "learner: must be a table"),
+        ("learner = 3", "learner: must be a table: write learner = { … }, or"),
+        ("[learner]\nkind = 'vote'\nmembers = [3]", "members.0: must be a table: write { … }, or"),
+        ("[clean]\nrelabel = 'A B'", "clean.relabel: must be a list: write relabel = [ … ]"),
         ("jackknife = 1", "jackknife: must be 0, or 2 to 100"),
         ("[search]\nbeam = 100000", "search.beam: must be 1 to 4096"),
     ] {

@@ -25,7 +25,7 @@ pub enum Suspect {
     LabelMarks,
     /// Labels that occur once, if they are a large share of all labels.
     RareLabels,
-    /// Tags that equal the words, or are almost as numerous.
+    /// Tags that equal the words, or are as many as only words or tags with extensions are.
     TagsLikeWords,
     /// Labels over single words for which the other files have another label.
     OtherLabels,

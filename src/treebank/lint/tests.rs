@@ -85,6 +85,19 @@ fn short_sentences_rare_labels_and_tags_like_words_are_found() {
 }
 
 #[test]
+fn a_large_tagset_in_few_trees_is_none_of_words() {
+    let text = |pair: fn(&str, usize) -> String| -> String {
+        let tree = |n| format!("(S {} {} {})\n", pair("a", n), pair("b", n), pair("c", n));
+        (0..120).map(tree).collect()
+    };
+    let right = text(|word, n| format!("(T{n} {word}{n})"));
+    assert_eq!(findings(&right, &Cleaning::default()), [""; 0]);
+    let swapped = text(|word, n| format!("({word}{n} T{n})"));
+    let found = findings(&swapped, &Cleaning::default());
+    assert_eq!(found, ["TagsLikeWords 360 (a0 T0) 1 "]);
+}
+
+#[test]
 fn labels_over_single_words_that_differ_between_files_are_found() {
     let find = |cleaning: &Cleaning| {
         let mut lint = Lint::new(cleaning);
