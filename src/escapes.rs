@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use compact_str::CompactString;
+
 /// The escapes of brackets.
 const BRACKETS: [(&str, &str); 6] = [
     ("-LRB-", "("),
@@ -47,6 +49,20 @@ pub(crate) fn other_bracket(word: &str) -> Option<&'static str> {
         word if word == bracket => Some(escape),
         _ => None,
     })
+}
+
+/// The full-width form of an ASCII mark, or the ASCII form of a full-width one.
+pub(crate) fn other_width(word: &str) -> Option<CompactString> {
+    let mut characters = word.chars();
+    let mark = characters.next().filter(|_| characters.as_str().is_empty())?;
+    let other = match mark {
+        '!'..='~' if mark.is_ascii_punctuation() => u32::from(mark) + 0xfee0,
+        '\u{ff01}'..='\u{ff5e}' => u32::from(mark) - 0xfee0,
+        _ => return None,
+    };
+    char::from_u32(other)
+        .filter(|other| !other.is_alphanumeric())
+        .map(|other| other.to_string().into())
 }
 
 /// The escape of a bracket at the end of a text, as in the tag `$-LRB-`; empty if there is none.

@@ -1,6 +1,7 @@
-//! Known marks in place of unknown ones: brackets that a treebank writes otherwise, and quotation marks that it does not have.
+//! Known marks in place of unknown ones: brackets that a treebank writes otherwise, marks that it has in another width, and
+//! quotation marks that it does not have.
 
-use crate::escapes::{QUOTATION_MARKS, other_bracket};
+use crate::escapes::{QUOTATION_MARKS, other_bracket, other_width};
 
 /// What stands for an unknown quotation mark: another one, or else a bracket. The first known one is taken.
 const OPENING: [&str; 7] = ["\"", "``", "“", "„", "«", "(", "-LRB-"];
@@ -24,9 +25,11 @@ impl Quotations {
     }
 }
 
-/// The first known one of what may stand for an unknown word: its other form as a bracket, or `marks`.
+/// The first known one of what may stand for an unknown word: its other form as a bracket or of another width, or `marks`.
 pub(super) fn find(word: &str, marks: &[&str], known: impl Fn(&str) -> Option<u32>) -> Option<u32> {
-    other_bracket(word).into_iter().chain(marks.iter().copied()).find_map(known)
+    let width = other_width(word);
+    let forms = other_bracket(word).into_iter().chain(width.as_deref());
+    forms.chain(marks.iter().copied()).find_map(known)
 }
 
 #[cfg(test)]
@@ -58,5 +61,6 @@ mod tests {
         assert_eq!(taken("( ) ja", "„ ja “ nei"), "( ja ) ?");
         assert_eq!(taken("ja « »", "« ja »"), "« ja »");
         assert_eq!(taken("ja nei", "“ ja ”"), "? ja ?");
+        assert_eq!(taken("ja ！ ?", "ja ! ？ ＊"), "ja ！ ? ?");
     }
 }

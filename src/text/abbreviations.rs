@@ -15,10 +15,23 @@ pub(super) fn role(word: &str, rules: &LanguageRules) -> Option<Role> {
         Some(Role::Word)
     } else if rules.closed.contains(word) {
         Some(Role::Abbreviation(Abbreviation::Closed))
-    } else if rules.numbered.contains(word) {
+    } else if rules.numbered.contains(word) || is_capitalized(word, rules) {
         Some(Role::Abbreviation(Abbreviation::Numbered))
     } else {
         of_letters(word)
+    }
+}
+
+/// Whether a word is an abbreviation in lower case that begins with a capital letter, as at the beginning of a sentence: `Approx`. It
+/// may be a name too, such as `Max`.
+fn is_capitalized(word: &str, rules: &LanguageRules) -> bool {
+    let mut rest = word.chars();
+    let is_candidate = rest.next().is_some_and(char::is_uppercase)
+        && !rest.as_str().is_empty()
+        && !rest.any(char::is_uppercase);
+    is_candidate && {
+        let word = word.to_lowercase();
+        [&rules.open, &rules.closed, &rules.numbered].iter().any(|list| list.contains(&word))
     }
 }
 

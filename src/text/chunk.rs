@@ -5,6 +5,7 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::contractions::APOSTROPHES;
+use super::forms::is_invisible;
 use super::language::LanguageRules;
 use super::piece::{Abbreviation, Piece, Role};
 use super::segmenter::Segmenter;
@@ -38,7 +39,7 @@ fn split_run(text: &str, range: Range<usize>, tokenizer: &Tokenizer, pieces: &mu
     }
 }
 
-/// Splits a line where words end by what was learned; addresses are not split.
+/// Splits a line where words end by what was learned; addresses and emoticons are not split.
 fn split_line(
     text: &str,
     range: Range<usize>,
@@ -50,14 +51,15 @@ fn split_line(
     let mut ends = Vec::new();
     segmenter.ends(line, tokenizer.straightens(), &mut ends);
     corrections::correct(line, rules, |word| segmenter.knows(word), &mut ends);
-    let addresses: Vec<Range<usize>> = web::addresses(line).collect();
-    if !addresses.is_empty() {
-        ends.extend(addresses.iter().flat_map(|address| [address.start, address.end]));
+    let mut whole: Vec<Range<usize>> = web::addresses(line).chain(marks::emoticons(line)).collect();
+    if !whole.is_empty() {
+        whole.sort_unstable_by_key(|word| word.start);
+        ends.extend(whole.iter().flat_map(|word| [word.start, word.end]));
         ends.sort_unstable();
         ends.dedup();
     }
     segmenter.correct_joined(line, tokenizer.straightens(), &mut ends);
-    let mut addresses = addresses.into_iter().peekable();
+    let mut whole = whole.into_iter().peekable();
     let mut start = 0;
     let mut push = |from: usize, to: usize| {
         let from = to - line[from..to].trim_start().len();
@@ -68,10 +70,10 @@ fn split_line(
         }
     };
     for end in ends {
-        while let Some(address) = addresses.next_if(|address| address.start < end) {
-            push(start, start.max(address.start));
-            push(start.max(address.start), address.end);
-            start = address.end;
+        while let Some(word) = whole.next_if(|word| word.start < end) {
+            push(start, start.max(word.start));
+            push(start.max(word.start), word.end);
+            start = word.end;
         }
         push(start.min(end), end);
         start = start.max(end);
@@ -111,6 +113,9 @@ fn is_name(rest: &str, rules: &LanguageRules) -> bool {
             && (!is_capitalized || word.len() <= LONGEST_CAPITALIZED && !is_common());
     is_name && !is_first
 }
+
+/// How far before a word a single quotation mark is looked for, in bytes.
+const LONGEST_QUOTATION: usize = 200;
 
 struct Chunk<'a> {
     text: &'a str,
@@ -160,6 +165,10 @@ impl Chunk<'_> {
             '-' if self.settings.compounds == Compounds::Keep => {
                 at == 0 && before(|c| c.is_ascii_digit())
             }
+            first if is_invisible(first) => {
+                let after = at + first.len_utf8();
+                after < self.text.len() && self.begins_word(after)
+            }
             first => first.is_alphanumeric() || first == '_' && before(char::is_alphanumeric),
         }
     }
@@ -186,7 +195,9 @@ impl Chunk<'_> {
 
     /// Takes the word at `start`, with the period after it if that is part of it.
     fn word(&mut self, start: usize) -> usize {
-        let sign = usize::from(self.text[start..].starts_with(['#', '@', '.', '-', '+']));
+        let visible = self.text[start..].trim_start_matches(is_invisible);
+        let sign = self.text.len() - start - visible.len()
+            + usize::from(visible.starts_with(['#', '@', '.', '-', '+']));
         let end = if self.is_penn() {
             penn::word_end(self.text, start + sign, self.settings.compounds)
         } else {
@@ -197,7 +208,27 @@ impl Chunk<'_> {
         if let Some(role) = after.and_then(|after| self.abbreviation(start, end, after)) {
             return self.push(start, end + 1, role);
         }
+        if self.is_penn()
+            && let Some(length) = contractions::cut_short(&self.text[start..], end - start)
+            && !self.is_quoted(start)
+        {
+            return self.push(start, end + length, Role::Word);
+        }
         if self.is_penn() { self.push_word(start, end) } else { self.push(start, end, Role::Word) }
+    }
+
+    /// Whether a single quotation mark opens in the text shortly before `start`.
+    fn is_quoted(&self, start: usize) -> bool {
+        let opens = |text: &str| {
+            let marks = text.match_indices(['\'', '\u{2018}']);
+            let mut marks = marks.filter(|&(at, _)| {
+                let is_first = !text[..at].ends_with(|c: char| !c.is_whitespace());
+                is_first && contractions::clipped(&text[at..], false).is_none()
+            });
+            marks.next().is_some()
+        };
+        let far = self.before.len().saturating_sub(LONGEST_QUOTATION);
+        opens(&self.before[self.before.floor_char_boundary(far)..]) || opens(&self.text[..start])
     }
 
     /// The role of a word with the period after it; `None` if the period is no part of it. `after` is what
@@ -241,6 +272,14 @@ impl Chunk<'_> {
     /// Takes a token that begins with neither letter nor digit.
     fn mark(&mut self, at: usize) -> usize {
         let rest = &self.text[at..];
+        let invisible = rest.len() - rest.trim_start_matches(is_invisible).len();
+        if invisible > 0
+            && at > 0
+            && let Some(last) = self.pieces.last_mut()
+        {
+            last.end += invisible;
+            return at + invisible;
+        }
         if self.is_penn()
             && let Some(length) = contractions::clipped(rest, at > 0)
         {

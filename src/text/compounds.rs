@@ -52,6 +52,18 @@ fn is_telephone_number(text: &[u8]) -> bool {
     groups.next() == Some(4) && groups.all(|length| length == 3 || length == 1)
 }
 
+/// Whether a slash between `word` and `rest` belongs to `w/o`, `w/`, `c/o` or `b/c`.
+pub(super) fn is_short_form(word: &str, rest: &str) -> bool {
+    let letters = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
+    let second: &[&str] = match word {
+        "w" | "W" => &["", "o"],
+        "c" | "C" => &["o"],
+        "b" | "B" => &["c"],
+        _ => return false,
+    };
+    second.contains(&&rest[..letters]) && !rest[letters..].starts_with('/')
+}
+
 /// The longest fraction or date, in bytes.
 const LONGEST_FRACTION: usize = 10;
 
@@ -83,6 +95,16 @@ mod tests {
             ["wild-type", "CO-bound", "mid-to", "10-20", "2001-02-03", "a-folding", "5550-123"]
         {
             assert!(!stay(chunk), "{chunk}");
+        }
+    }
+
+    #[test]
+    fn short_forms_keep_their_slash() {
+        for (word, rest) in [("w", "o sugar"), ("w", " milk"), ("c", "o Ann"), ("b", "c of")] {
+            assert!(is_short_form(word, rest), "{word}/{rest}");
+        }
+        for (word, rest) in [("a", "b"), ("w", "out"), ("c", "d"), ("w", "/x")] {
+            assert!(!is_short_form(word, rest), "{word}/{rest}");
         }
     }
 

@@ -51,7 +51,11 @@ const WITHOUT_APOSTROPHE: &[(&str, usize)] = &[
 const CLITICS: &[&str] = &["s", "m", "d", "re", "ve", "ll"];
 
 /// Words whose first letters are replaced by an apostrophe.
-const ELISIONS: &[&str] = &["em", "til", "cause", "bout", "n", "round", "cuz"];
+const ELISIONS: &[&str] =
+    &["em", "im", "er", "ere", "til", "cause", "cos", "bout", "n", "round", "cuz"];
+
+/// Words whose last letters are replaced by an apostrophe, besides those that end with `in'`.
+const CUT_SHORT: &[&str] = &["an", "lil", "o", "ol", "th"];
 
 /// The straight apostrophe and the typographic one.
 pub(super) const APOSTROPHES: [char; 2] = ['\'', '\u{2019}'];
@@ -87,7 +91,22 @@ pub(super) fn clipped(text: &str, glued: bool) -> Option<usize> {
     }
     let is_clitic = is_in(CLITICS) && (glued || word.len() == rest.len());
     let is_word = !glued && (is_in(ELISIONS) || is_decade(word));
-    (is_clitic || is_word).then_some(apostrophe + word.len())
+    // `rock 'n' roll`.
+    let after = &rest[word.len()..];
+    let last = after.chars().next().filter(|c| is_in(&["n"]) && APOSTROPHES.contains(c));
+    (is_clitic || is_word).then_some(apostrophe + word.len() + last.map_or(0, char::len_utf8))
+}
+
+/// The length of the apostrophe after a word of `length` bytes that stands for its last letters: `goin'`, `ol'`. It may close a
+/// quotation too.
+pub(super) fn cut_short(text: &str, length: usize) -> Option<usize> {
+    let (word, rest) = text.split_at(length);
+    let apostrophe = rest.chars().next().filter(|c| APOSTROPHES.contains(c))?.len_utf8();
+    let is_cut = CUT_SHORT.iter().any(|known| word.eq_ignore_ascii_case(known))
+        || word.len() >= 4
+            && word.bytes().all(|byte| byte.is_ascii_alphabetic())
+            && word.get(word.len() - 2..).is_some_and(|end| end.eq_ignore_ascii_case("in"));
+    (is_cut && !rest[apostrophe..].starts_with(char::is_alphanumeric)).then_some(apostrophe)
 }
 
 /// Whether it is `80s` or `80`.
@@ -124,12 +143,25 @@ mod tests {
     }
 
     #[test]
+    fn apostrophes_at_the_end_stand_for_letters() {
+        for (text, length) in [("goin' home", 4), ("ol\u{2019}", 2), ("Th' end", 2), ("SINGIN'", 6)]
+        {
+            assert!(cut_short(text, length).is_some(), "{text}");
+        }
+        for (text, length) in [("dogs' food", 4), ("in'", 2), ("goin'g", 4), ("Robin's", 5)] {
+            assert_eq!(cut_short(text, length), None, "{text}");
+        }
+    }
+
+    #[test]
     fn apostrophes_at_the_beginning_stand_for_letters_or_quote() {
         assert_eq!(clipped("'em.", false), Some(3));
         assert_eq!(clipped("\u{2019}80s", false), Some(6));
         assert_eq!(clipped("'twas", false), Some(2));
         assert_eq!(clipped("'s", false), Some(2));
         assert_eq!(clipped("'s,", true), Some(2));
+        assert_eq!(clipped("'n' roll", false), Some(3));
+        assert_eq!(clipped("'im.", false), Some(3));
         for text in ["'house'", "''", "'", "'s house'", "emu"] {
             assert_eq!(clipped(text, false), None, "{text}");
         }

@@ -131,6 +131,9 @@ fn belongs_to_word(
     let start = period - word.len();
     let belongs = if let Some(is_ordinal) = rules.is_ordinal(&line[..start], word, rest) {
         is_ordinal
+    } else if !word.is_empty() && line[..start].ends_with(['\u{b0}', '/']) {
+        // Units: `5 °C.`, `100 km/h.`.
+        false
     } else if abbreviations::role(word, rules).is_some() {
         true
     } else if is_whole(word) && !knows(&line[start..=period]) {

@@ -15,10 +15,14 @@ pub(crate) fn form_of_word(word: &str, settings: TextSettings) -> Cow<'_, str> {
     form(word, Role::Word, settings.punctuation, false)
 }
 
-/// A place where a word may be hyphenated, invisible elsewhere.
-pub(super) const SOFT_HYPHEN: char = '\u{ad}';
+/// Whether a character has no width and no meaning for a word: soft hyphens, which show where it may be hyphenated, other places
+/// where a line may be broken or not, byte order marks, and directions of the text.
+pub(super) fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
 
-/// The word in a tree for a token of the text: composed (Unicode's form NFC), as treebanks are, and without soft hyphens.
+/// The word in a tree for a token of the text: composed (Unicode's form NFC), as treebanks are, and without invisible characters.
 /// `straightens` writes curly apostrophes of words as straight ones.
 pub(super) fn form(
     surface: &str,
@@ -34,15 +38,15 @@ pub(super) fn form(
     }
 }
 
-/// The same characters, composed and without soft hyphens; soft hyphens alone are a word.
+/// The same characters, composed and without invisible ones; invisible ones alone are a word.
 fn composed(surface: &str) -> Cow<'_, str> {
-    if surface.is_ascii() || surface.chars().all(|c| c == SOFT_HYPHEN) {
+    if surface.is_ascii() || surface.chars().all(is_invisible) {
         return Cow::Borrowed(surface);
     }
-    if !surface.contains(SOFT_HYPHEN) && is_nfc_quick(surface.chars()) == IsNormalized::Yes {
+    if !surface.contains(is_invisible) && is_nfc_quick(surface.chars()) == IsNormalized::Yes {
         return Cow::Borrowed(surface);
     }
-    Cow::Owned(surface.chars().filter(|&c| c != SOFT_HYPHEN).nfc().collect())
+    Cow::Owned(surface.chars().filter(|&c| !is_invisible(c)).nfc().collect())
 }
 
 fn written(surface: &str, role: Role, punctuation: Punctuation, straightens: bool) -> Cow<'_, str> {

@@ -1,5 +1,7 @@
 //! Punctuation and symbols: tokens that begin with neither letter nor digit.
 
+use std::ops::Range;
+
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::compounds::is_hyphen;
@@ -81,6 +83,19 @@ pub(super) fn mark(text: &str) -> (usize, Role) {
     (grapheme(text), role(first))
 }
 
+/// The emoticons between white space in a line, in order.
+pub(super) fn emoticons(line: &str) -> impl Iterator<Item = Range<usize>> {
+    let is_emoticon =
+        |word: &str| GROUPS.iter().any(|&(group, role)| group == word && role == Role::Closing);
+    let mut end = 0;
+    line.split_inclusive(char::is_whitespace).filter_map(move |run| {
+        let start = end;
+        end += run.len();
+        let word = run.trim_end();
+        is_emoticon(word).then_some(start..start + word.len())
+    })
+}
+
 fn is_group(text: &str, group: &str) -> bool {
     text.strip_prefix(group).is_some_and(|after| {
         !(group.ends_with(char::is_alphanumeric) && after.starts_with(char::is_alphanumeric))
@@ -97,6 +112,12 @@ fn role(c: char) -> Role {
         c if OPENING.contains(c) => Role::Opening,
         c if CLOSING.contains(c) => Role::Closing,
         '"' | '\'' | '\u{ff02}' => Role::Quote,
+        // As emoticons, which they stand for.
+        '\u{2639}'
+        | '\u{263a}'
+        | '\u{2764}'
+        | '\u{1f1e6}'..='\u{1f1ff}'
+        | '\u{1f300}'..='\u{1faff}' => Role::Closing,
         _ => Role::Word,
     }
 }

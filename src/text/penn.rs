@@ -3,7 +3,7 @@
 use unicode_normalization::char::is_combining_mark;
 
 use super::contractions::APOSTROPHES;
-use super::forms::SOFT_HYPHEN;
+use super::forms::is_invisible;
 use super::settings::Compounds;
 use super::{compounds, marks};
 
@@ -43,10 +43,11 @@ impl Word<'_> {
         match c {
             '.' => is_inside || self.is_letters_before_hyphen(rest),
             ',' => word.ends_with(is_digit) && digits(rest) == 3,
-            ':' => word.len() <= 2 && digits(word) == word.len() && is_minutes(rest),
+            ':' => is_time(word) && is_minutes(rest),
             '&' => is_inside && are_initials(word) && rest.starts_with(char::is_uppercase),
             '+' => is_charge(word, rest),
-            SOFT_HYPHEN => is_inside,
+            c if is_invisible(c) => true,
+            '/' if compounds::is_short_form(word, rest) => true,
             '/' => is_inside && (self.keeps() || compounds::is_fraction(self.chunk, self.start)),
             c if compounds::is_hyphen(c) && rest.starts_with(char::is_alphanumeric) => {
                 self.keeps() || is_inside && compounds::stays(self.chunk, self.start, self.end)
@@ -98,6 +99,13 @@ fn is_digit(c: char) -> bool {
 /// The number of digits at the beginning of a text, up to four.
 fn digits(text: &str) -> usize {
     text.bytes().take(4).take_while(u8::is_ascii_digit).count()
+}
+
+/// Whether a word is one or two digits, perhaps with two more after a colon.
+fn is_time(word: &str) -> bool {
+    let (hours, minutes) = word.split_once(':').unwrap_or((word, "00"));
+    let is_number = |part: &str, most: usize| part.len() <= most && digits(part) == part.len();
+    is_number(hours, 2) && is_number(minutes, 2)
 }
 
 /// Whether a text begins with exactly two digits.

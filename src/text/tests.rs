@@ -53,6 +53,11 @@ fn contractions_and_clitics_are_split() {
             ("Ann's and the girls' dogs", &["Ann 's and the girls ' dogs"]),
             ("It's gonna be what they cannot do", &["It 's gon na be what they can not do"]),
             ("O'Neill at six o'clock in the '90s", &["O'Neill at six o'clock in the '90s"]),
+            (
+                "Goin' to th' ol' rock 'n' roll cos' o' 'im",
+                &["Goin' to th' ol' rock 'n' roll cos ' o' 'im"],
+            ),
+            ("'Come in' and 'go on singin' now'", &["' Come in ' and ' go on singin ' now '"]),
         ],
     );
 }
@@ -63,6 +68,10 @@ fn letters_with_accents_are_composed_and_soft_hyphens_left_out() {
     check(
         SPLIT,
         &[(text, &["The caf\u{e9} 's entr\u{e9}e - like title , \u{ad} \u{1f44d}\u{1f3fd}"])],
+    );
+    check(
+        SPLIT,
+        &[("A do\u{200b}g\u{200b}.\u{200e} \u{2060}Cat\u{ad}s \u{feff}a", &["A dog .", "Cats a"])],
     );
     let found = sentences(text, SPLIT);
     let spans: Vec<_> = found[0].layout.spans.iter().map(|span| (span.start, span.end)).collect();
@@ -80,6 +89,7 @@ fn numbers_abbreviations_and_addresses_stay_whole() {
                 &["1,000 or 3.5 or 50 % of $ 2.50 -LRB- - 5 \u{b0}C -RRB-"],
             ),
             ("at 6:30, 1/2 or 1:100, not 1,2", &["at 6:30 , 1/2 or 1 : 100 , not 1 , 2"]),
+            ("in 1:23:45 w/o or w/ us, c/o you/me", &["in 1:23:45 w/o or w/ us , c/o you / me"]),
             (
                 "Call 555-0123 (e.g. today), i.e. now",
                 &["Call 555-0123 -LRB- e.g. today -RRB- , i.e. now"],

@@ -27,6 +27,11 @@ fn sentences_end_at_final_marks_and_not_at_abbreviations() {
                 &["1. First .", "2. Second , approx. two tsp. of it ."],
             ),
             ("Wait... what? Wait... What?", &["Wait ... what ?", "Wait ...", "What ?"]),
+            ("Approx. 5 came. Max. speed", &["Approx. 5 came .", "Max. speed"]),
+            (
+                "I saw Max. He ran. Go! \u{1f600} So?",
+                &["I saw Max .", "He ran .", "Go ! \u{1f600}", "So ?"],
+            ),
         ],
     );
 }

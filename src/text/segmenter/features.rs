@@ -3,7 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::super::forms::SOFT_HYPHEN;
+use super::super::forms::is_invisible;
 use super::super::script::is_unspaced;
 
 /// The number of characters on each side.
@@ -16,7 +16,7 @@ const LONGEST_WORD: usize = 12;
 const LONG: u32 = 6;
 
 /// The characters of a line, after a window of line ends and before another. A letter with its accents is one character, as
-/// is a sequence that is shown as one emoji; so is white space between two words. Soft hyphens are left out.
+/// is a sequence that is shown as one emoji; so is white space between two words. Invisible characters after others are left out.
 #[derive(Debug)]
 pub(super) struct Text {
     /// The characters, with digits as one and without case.
@@ -98,8 +98,7 @@ impl Text {
         let c = ascii_form(c);
         let kind = kind(c);
         let before = self.types[self.types.len() - 1];
-        if kind == kind::SPACE && before == kind::SPACE || c == SOFT_HYPHEN && before > kind::SPACE
-        {
+        if kind == kind::SPACE && before == kind::SPACE || is_invisible(c) && before > kind::SPACE {
             return;
         }
         let code = match kind {

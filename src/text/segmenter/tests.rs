@@ -69,6 +69,7 @@ fn endings_and_elisions_are_split_and_addresses_are_not() {
         split(&segmenter, "lihat http://a.example/b,c lari."),
         "lihat http://a.example/b,c lari ."
     );
+    assert_eq!(split(&segmenter, "kata :-D dan <3 lari"), "kata :-D dan <3 lari");
     let segmenter = trained("l' eau d' un lac .\nun lac d' eau .");
     assert_eq!(split(&segmenter, "L'eau d'un lac."), "L' eau d' un lac .");
 }
