@@ -415,7 +415,7 @@ fn what_cannot_be_read_keeps_its_id_and_place_in_conllu() {
     let conllu = "# sent_id = a\n\n# sent_id = b\n1\tx\n\n# sent_id = c\n\
                   1\tdogs\t_\tX\tNNS\t_\t_\t_\t_\t_\n\n";
     let run = |options: &[&str], input: &str| {
-        let options = [&["-q", "--skip-bad", "--ids", "--output", "conllu"], options].concat();
+        let options = [options, &["-q", "--skip-bad", "--ids", "--output", "conllu"]].concat();
         text(&parse(&options).write_stdin(input).assert().success().get_output().stdout)
     };
     let begin = "# sent_id = a\n\n# sent_id = b\n# unreadable\n\n# sent_id = c\n1\tdogs\t";
