@@ -84,7 +84,8 @@ pub struct ParseArgs {
     span_scores: bool,
     /// With --out FILE: continue a run of the same command that was interrupted, by a signal or a power cut; the output
     /// has the same bytes as without an interruption. Until it is complete it is in FILE.part, and FILE.part.json says
-    /// how far it is. Without these files the run begins at the first sentence.
+    /// how far it is. Without these files the run begins at the first sentence; if FILE is there already, the
+    /// run is refused.
     #[arg(long, help_heading = OUTPUT)]
     resume: bool,
     /// Show how each tree was found, instead of the tree: for each step the stack, the buffer, the K best actions with
