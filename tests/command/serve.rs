@@ -203,6 +203,10 @@ fn every_path_has_its_methods() {
     assert_eq!(models["models"][0]["default"], true);
     let api = connection.ask(&get("/openapi.json", "")).json();
     assert_eq!(api["info"]["version"], env!("CARGO_PKG_VERSION"));
+    for (path, status) in [("/parse", "403"), ("/find", "403"), ("/find", "413"), ("/find", "415")]
+    {
+        assert!(api["paths"][path]["post"]["responses"][status].is_object(), "{path}: {status}");
+    }
     for path in api["paths"].as_object().unwrap().keys() {
         assert_ne!(connection.ask(&get(path, "")).status, 404, "{path}");
     }
