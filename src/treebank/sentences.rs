@@ -446,7 +446,8 @@ mod tests {
                      1-2\ta\t_\tX\t_\t_\t_\t_\t_\t_\n\n1\td\t_\tX\t_\t_\t_\t_\t_\t_";
         assert_eq!(shape(text, InputFormat::Conllu), "sb7bs");
         // A block of comments keeps its ID to itself, and so does a sentence that cannot be read.
-        let text = b"# sent_id = a\n\n# sent_id = b\n1\tb\t_\tX\t_\t_\t_\t_\t_\t_\n\n# sent_id = c\n1\tc\n\n# d";
+        let text = b"# sent_id = a\n\n# sent_id = b\n1\tb\t_\tX\t_\t_\t_\t_\t_\t_\n\n\
+                     # sent_id = c\n1\tc\n\n# d";
         let sentences =
             Sentences::from_reader(Box::new(&text[..]), "in", InputFormat::Conllu, Encoding::Utf8);
         let ids: Vec<Option<String>> = sentences
