@@ -100,9 +100,9 @@ impl OutArg {
 fn refuse_redirection<'p>(inputs: impl IntoIterator<Item = &'p PathBuf>) -> anyhow::Result<()> {
     let is_file = |handle: &Handle| handle.as_file().metadata().is_ok_and(|found| found.is_file());
     let Some(output) = Handle::stdout().ok().filter(is_file) else { return Ok(()) };
-    let inputs: Vec<PathBuf> = inputs.into_iter().cloned().collect();
-    let files = expand(&inputs).unwrap_or_default().found;
-    for file in files.into_iter().chain([Input::Stdin]) {
+    // Each alone: one that does not exist, such as the name of a model, hides no other.
+    let files = |input: &'p PathBuf| expand(std::slice::from_ref(input)).unwrap_or_default().found;
+    for file in inputs.into_iter().flat_map(files).chain([Input::Stdin]) {
         let opened = match &file {
             Input::File(path) if path.is_file() => Handle::from_path(path),
             Input::Stdin => Handle::stdin(),

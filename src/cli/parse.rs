@@ -84,7 +84,8 @@ pub struct ParseArgs {
     span_scores: bool,
     /// With --out FILE: continue a run of the same command that was interrupted, by a signal or a power cut; the output
     /// has the same bytes as without an interruption. Until it is complete it is in FILE.part, and FILE.part.json says
-    /// how far it is. Without these files the run begins at the first sentence.
+    /// how far it is. Without these files the run begins at the first sentence; if FILE is there already, the
+    /// run is refused.
     #[arg(long, help_heading = OUTPUT)]
     resume: bool,
     /// Show how each tree was found, instead of the tree: for each step the stack, the buffer, the K best actions with
@@ -252,6 +253,14 @@ fn missing(args: &ParseArgs, missing: &Missing) -> Vec<u8> {
         }
         (OutputFormat::Html, _) if args.trace.is_some() => player_line(problem),
         (OutputFormat::Html, _) => page_line(Vec::new(), problem.as_deref()),
+        (OutputFormat::Conllu, _) => {
+            let mut out = missing.conllu();
+            // A list ends with one more blank line.
+            if args.nbest.is_some() && out != b"\n" {
+                out.push(b'\n');
+            }
+            out
+        }
         (_, Reason::Bad { .. }) => unreadable(args).to_vec(),
         (OutputFormat::Brackets | OutputFormat::Pretty, Reason::NoWords)
             if args.trace.is_none() && args.nbest.is_none() =>
@@ -268,8 +277,6 @@ fn unreadable(args: &ParseArgs) -> &'static [u8] {
         (OutputFormat::Brackets, _) if args.trace.is_some() => b"# unreadable\n\n",
         (OutputFormat::Brackets, Some(_)) => b"1\t-inf\t(())\n\n",
         (OutputFormat::Pretty, Some(_)) => b"# rank = 1\n# score = -inf\n(())\n\n",
-        (OutputFormat::Conllu, Some(_)) => b"# unreadable\n\n\n",
-        (OutputFormat::Conllu, None) => b"# unreadable\n\n",
         _ => NO_TREE,
     }
 }

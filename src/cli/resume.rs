@@ -83,7 +83,8 @@ impl Part {
         let is_begun = part.exists() && note.exists();
         ensure!(
             is_begun || !target.exists(),
-            "--resume: {} is there already, and there is no {} to go on with: delete it, or name another file",
+            "--resume: {} is there already, and there is no {} to go on with, so it is complete or of another run: delete \
+             it to begin again, or name another file",
             path.display(),
             part.display()
         );

@@ -10,7 +10,7 @@ use super::options::{INPUT, TreebankArgs, Verbosity, note_stdin, threads};
 use super::out::{Out, OutArg};
 use super::pipe::{Pipe, Processor, Taker};
 use super::reading_bar::ReadingBar;
-use crate::error::{Error, InputKind};
+use crate::error::{Error, InputKind, Place, counted};
 use crate::model::{Model, embedded};
 use crate::parser::Parser;
 use crate::text::Layout;
@@ -177,7 +177,10 @@ impl SentenceArgs {
                 let sentences = Sentences::new(vec![input], format, options.encoding);
                 let mut sentences =
                     sentences.split_by(tokenizer.clone()).counted_by(counter.clone());
-                Box::new(std::iter::from_fn(move || next_of_text(&mut sentences)))
+                let (skips_bad, mut skipped) = (options.skip_bad_trees, Skipped::default());
+                Box::new(std::iter::from_fn(move || {
+                    next_of_text(&mut sentences, skips_bad, &mut skipped)
+                }))
             };
             let make = || parsed(&parser, make());
             let pipe = Pipe { words: Unprocessed::words, make: &make, threads, flushes_each };
@@ -230,19 +233,67 @@ pub(super) fn model_heads(model: &Model) -> crate::Result<Option<HeadRules>> {
     (!text.is_empty()).then(|| HeadRules::parse(text, "heads of the model")).transpose()
 }
 
-/// The next sentence of raw text.
-fn next_of_text(sentences: &mut Sentences) -> Option<crate::Result<Content>> {
+/// How many sentences of a file of raw text were read and skipped.
+#[derive(Default)]
+struct Skipped {
+    read: u64,
+    skipped: u64,
+    /// Where and why, for the first few.
+    reasons: Vec<String>,
+}
+
+impl Skipped {
+    /// How many reasons are listed.
+    const NAMED: usize = 3;
+
+    fn add(&mut self, at: &Place, problem: &str) {
+        self.skipped += 1;
+        if self.reasons.len() < Self::NAMED {
+            self.reasons.push(format!("{}:{}: {problem}", at.path, at.line));
+        }
+    }
+
+    /// Prints them, if any were skipped.
+    fn report(&self) {
+        if self.skipped == 0 {
+            return;
+        }
+        let more = match self.skipped - self.reasons.len() as u64 {
+            0 => String::new(),
+            more => format!("; and {more} more"),
+        };
+        let (read, reasons) = (counted(self.read, "sentence"), self.reasons.join("; "));
+        say!("read {read}, skipped {} ({reasons}{more})", self.skipped);
+    }
+}
+
+/// The next sentence of raw text. One that cannot be read is an error, unless it is to be skipped.
+fn next_of_text(
+    sentences: &mut Sentences,
+    skips_bad: bool,
+    skipped: &mut Skipped,
+) -> Option<crate::Result<Content>> {
     loop {
-        match sentences.next()? {
-            Ok(Item::Sentence(tokens, origin)) => {
+        match sentences.next() {
+            Some(Ok(Item::Sentence(tokens, origin))) => {
+                skipped.read += 1;
                 return Some(Ok(Content::Tokens(tokens, Box::new(origin))));
             }
-            Ok(
+            Some(Ok(
                 Item::Missing(Missing { reason: Reason::Bad { at, problem }, .. })
                 | Item::Stray { at, problem },
-            ) => return Some(Err(Error::syntax(at, problem))),
-            Ok(Item::Missing(_)) => {}
-            Err(error) => return Some(Err(error)),
+            )) => {
+                if !skips_bad {
+                    return Some(Err(Error::syntax(at, problem)));
+                }
+                skipped.add(&at, &problem);
+            }
+            Some(Ok(Item::Missing(_))) => {}
+            Some(Err(error)) => return Some(Err(error)),
+            None => {
+                skipped.report();
+                return None;
+            }
         }
     }
 }

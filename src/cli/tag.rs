@@ -18,7 +18,7 @@ use crate::text::remove_given_tags;
 use crate::tree::Token;
 use crate::treebank::sentences::{InputFormat, Sentences};
 use crate::treebank::tagged::{TaggedFormat, write_line};
-use crate::treebank::{Missing, Origin, Reason};
+use crate::treebank::{Missing, Origin};
 
 /// Tag sentences with parts of speech.
 ///
@@ -89,8 +89,8 @@ pub fn run(args: &TagArgs) -> anyhow::Result<ExitCode> {
             tag_sentence((tagger, &mut worker), (tokens, origin), args, result)
         })
     };
-    let missing = |missing: &Missing| match (args.output, &missing.reason) {
-        (OutputFormat::Conllu, Reason::Bad { .. }) => b"# unreadable\n\n".to_vec(),
+    let missing = |missing: &Missing| match args.output {
+        OutputFormat::Conllu => missing.conllu(),
         _ => b"\n".to_vec(),
     };
     let preset = stored_preset(&model, &[])?;

@@ -7,7 +7,9 @@ use std::time::Instant;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use hyper::body::Incoming;
-use hyper::header::{AUTHORIZATION, CONTENT_ENCODING, HOST, HeaderName, HeaderValue, ORIGIN};
+use hyper::header::{
+    AUTHORIZATION, CONTENT_ENCODING, HOST, HeaderName, HeaderValue, ORIGIN, TRANSFER_ENCODING,
+};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 
@@ -85,8 +87,7 @@ async fn dispatch(shared: &Arc<Shared>, head: &Parts, body: Incoming) -> Result<
         let problem = format!("the method {} is not for {path}: use {methods}", head.method);
         return Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, problem).with("Allow", methods));
     }
-    let encoding = head.headers.get(CONTENT_ENCODING).filter(|name| *name != "identity");
-    if let Some(name) = encoding.filter(|_| head.method == Method::POST) {
+    if let Some(name) = encoding(head).filter(|_| head.method == Method::POST) {
         let problem = format!(
             "bodies in {} are not read: send them without encoding",
             String::from_utf8_lossy(name.as_bytes())
@@ -115,6 +116,17 @@ async fn dispatch(shared: &Arc<Shared>, head: &Parts, body: Incoming) -> Result<
             Err(Refusal::new(StatusCode::NOT_IMPLEMENTED, problem))
         }
     }
+}
+
+/// The encoding of a body, if it has any besides that it comes in pieces.
+fn encoding(head: &Parts) -> Option<&HeaderValue> {
+    let is_plain = |value: &HeaderValue| {
+        let names = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();
+        names.split(',').all(|name| matches!(name.trim(), "" | "chunked" | "identity"))
+    };
+    let mut transfers = head.headers.get_all(TRANSFER_ENCODING).iter();
+    let content = head.headers.get(CONTENT_ENCODING).filter(|name| *name != "identity");
+    content.or_else(|| transfers.find(|value| !is_plain(value)))
 }
 
 /// Whether the client may ask: it knows the token, and is no page of another origin.

@@ -99,7 +99,7 @@ impl SentenceReader {
         std::mem::take(&mut self.begun).then_some(tokens)
     }
 
-    /// Returns the lines of the last sentence, with comments that stood alone before it.
+    /// Returns the lines since the last call.
     pub fn take_source(&mut self) -> Source {
         std::mem::take(&mut self.source)
     }

@@ -114,7 +114,8 @@ fn beginning(stream: &mut dyn Read) -> io::Result<(Vec<u8>, bool)> {
     let mut length = 0;
     let is_begun = |start: &[u8]| {
         let is_part = SIGNATURES.iter().any(|(bytes, _)| bytes.starts_with(start));
-        start.len() < LOOK && (is_part || start.starts_with(b"BZh"))
+        let is_open = [&b"BZh"[..], b"%PDF-"].iter().any(|letters| start.starts_with(letters));
+        start.len() < LOOK && (is_part || is_open)
     };
     let mut is_all = false;
     while !is_all && is_begun(&buffer[..length]) {
@@ -135,6 +136,7 @@ fn kind(start: &[u8]) -> Option<Kind> {
             let blocks = start.get(4..LOOK).unwrap_or_default();
             found.filter(|_| BZIP2_BLOCKS.contains(&blocks))
         }
+        Some(Kind::Document("a PDF document")) => found.filter(|_| is_pdf(start)),
         Some(kind) => Some(kind),
         None => match start {
             // ASCII in 16 bits a character.
@@ -146,6 +148,13 @@ fn kind(start: &[u8]) -> Option<Kind> {
     }
 }
 
+/// Whether the first line is that of a PDF document: nothing follows the version, as in `%PDF-1.4`.
+fn is_pdf(start: &[u8]) -> bool {
+    let line = start.split(|byte| matches!(byte, b'\r' | b'\n')).next().unwrap_or_default();
+    let version = line.strip_prefix(b"%PDF-").unwrap_or_default().trim_ascii_end();
+    matches!(version, [b'0'..=b'9', b'.', b'0'..=b'9'])
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Write;
@@ -154,11 +163,28 @@ mod tests {
 
     #[test]
     fn text_is_no_signature() {
-        for text in ["", "B", "BZh", "BZh91 is a program", "(S (A a))", "\u{feff}a", "a\0b"] {
+        for text in [
+            "",
+            "B",
+            "BZh",
+            "BZh91 is a program",
+            "%PDF-",
+            "%PDF-1.5 is a header.\n",
+            "(S (A a))",
+            "\u{feff}a",
+            "a\0b",
+        ] {
             assert_eq!(kind(text.as_bytes()), None, "{text}");
             let mut read = String::new();
             plain(Box::new(text.as_bytes()), None).unwrap().read_to_string(&mut read).unwrap();
             assert_eq!(read, text);
+        }
+    }
+
+    #[test]
+    fn a_document_has_a_line_for_its_version() {
+        for start in [&b"%PDF-1.4\n%"[..], b"%PDF-2.0\r\n", b"%PDF-1.7 \r%\xe2"] {
+            assert_eq!(kind(start), Some(Kind::Document("a PDF document")));
         }
     }
 

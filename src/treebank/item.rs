@@ -59,6 +59,25 @@ impl Missing {
             Reason::Blank | Reason::NoWords => None,
         }
     }
+
+    /// Returns it in CoNLL-U: its comments, `# unreadable` if it cannot be read, and a blank line.
+    pub fn conllu(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        // Writing to memory does not fail.
+        let _ = self.write_conllu(&mut out);
+        out
+    }
+
+    fn write_conllu(&self, out: &mut Vec<u8>) -> io::Result<()> {
+        let is_bad = matches!(self.reason, Reason::Bad { .. });
+        match &self.origin {
+            Origin::Conllu(source) if is_bad => source.write_comments(out)?,
+            Origin::Conllu(source) => return source.write_tagged(&[], out),
+            origin => origin.write_comments(out)?,
+        }
+        let end = if is_bad { "# unreadable\n\n" } else { "\n" };
+        out.write_all(end.as_bytes())
+    }
 }
 
 impl Item {

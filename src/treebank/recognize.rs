@@ -6,7 +6,7 @@ use serde::de::IgnoredAny;
 
 use super::conllu::COLUMNS;
 use super::penn::{COMMENTS, is_space};
-use super::tree_reader::{EXPORT, XML};
+use super::tree_reader::XML;
 use crate::error::InputKind;
 use crate::memory::MODEL_MAGIC;
 use crate::text_file::read_some;
@@ -49,13 +49,39 @@ pub(super) fn kind(start: &[u8]) -> Option<InputKind> {
 
 /// Whether a text begins as treebanks in export format and XML do.
 fn is_export_or_xml(text: &str) -> bool {
-    let text = text.trim_start();
-    let begins = |text: &str, with: &[&str]| with.iter().any(|with| text.starts_with(with));
     let after_comments = text
+        .trim_start()
         .lines()
         .find(|line| !line.trim().is_empty() && !line.starts_with("%%"))
         .unwrap_or_default();
-    begins(text, &XML) || begins(after_comments, &EXPORT)
+    begins_with_xml(text.trim_start()) || is_export(after_comments)
+}
+
+/// Whether a line begins a treebank in export format: `#FORMAT 4`, `#BOS 1 2 3`, `#BOT ORIGIN`.
+fn is_export(line: &str) -> bool {
+    let mut columns = line.split_ascii_whitespace();
+    let keyword = columns.next().unwrap_or_default();
+    let value = columns.next().unwrap_or_default();
+    let is_value: fn(&u8) -> bool = match keyword {
+        "#FORMAT" | "#BOS" => u8::is_ascii_digit,
+        "#BOT" => u8::is_ascii_uppercase,
+        _ => return false,
+    };
+    !value.is_empty() && value.as_bytes().iter().all(is_value)
+}
+
+/// Whether a text begins with the declaration of XML, or with the first element of a treebank, and no text after it.
+fn begins_with_xml(text: &str) -> bool {
+    if let Some(declaration) = text.strip_prefix("<?xml") {
+        return declaration.starts_with(is_space)
+            && declaration.trim_start_matches(is_space).starts_with("version");
+    }
+    let Some(rest) = XML.iter().find_map(|root| text.strip_prefix(root)) else { return false };
+    let (attributes, after) = rest.split_once('>').unwrap_or((rest, ""));
+    let is_element = matches!(attributes.trim(), "" | "/")
+        || attributes.starts_with(is_space) && attributes.contains('=');
+    let line = after.lines().next().unwrap_or_default().trim_start();
+    is_element && (line.is_empty() || line.starts_with('<'))
 }
 
 /// Recognizes an input without tags, which `separator` joins to words, by its beginning; `None` if it has tags.
@@ -296,11 +322,31 @@ mod tests {
             "%% words\n%% tags\n#BOS 1\n",
             "%% words\n\n#FORMAT 3\n",
             "\u{feff}<?xml version='1.0'?>\n<corpus>",
+            "<?xml\n  version='1.0'?>",
             " <alpino_ds>",
+            "<alpino_ds version=\"1.3\"><node cat=\"top\"/><sentence>De hond</sentence>",
+            "<corpus\n  xmlns:x='y'\n  id='c'>\n",
+            "<annotation><PubmedArticleSet>",
+            "#BOS\t12\t2\t899973978\t0",
+            "#BOT ORIGIN\n0 -- --\n",
         ] {
             assert_eq!(kind(text.as_bytes()), Some(InputKind::Treebank), "{text}");
         }
-        for text in ["%% a comment\n\\section{One}\n", "<b>No</b>", "# BOS"] {
+        for text in [
+            "%% a comment\n\\section{One}\n",
+            "<b>No</b>",
+            "# BOS",
+            "#BOStonStrong we love you.\n",
+            "#BOS is a tag.\n",
+            "#FORMATTING is hard.\n",
+            "#BOT or not?\n",
+            "<corpus> is a tag\n",
+            "<corpuses>\n",
+            "<annotation> a\n",
+            "<annotation of a word\n",
+            "<treebank> x\n",
+            "<?xml?> tags are old.\n",
+        ] {
             assert_eq!(kind(text.as_bytes()), None, "{text}");
         }
     }

@@ -326,22 +326,11 @@ fn conllu_item(lines: &mut LineReader, keeps_ids: bool) -> Result<Option<Item>> 
     loop {
         let ended = !lines.advance()?;
         if ended || lines.bytes().iter().all(|&byte| is_space(char::from(byte))) {
-            let tokens = sentence_reader.finish();
-            match (fault.take(), tokens) {
-                (Some(fault), _) => return Ok(Some(fault)),
-                (None, Some(tokens)) if tokens.is_empty() => return Ok(Some(Item::BLANK)),
-                (None, Some(tokens)) => {
-                    let mut source = sentence_reader.take_source();
-                    if keeps_ids {
-                        source.keep_id();
-                    }
-                    let origin = Origin::Conllu(Box::new(source));
-                    return Ok(Some(Item::Sentence(tokens, origin)));
-                }
-                (None, None) if ended => return Ok(None),
-                (None, None) => {}
+            match (begun, ended) {
+                (true, _) => break,
+                (false, true) => return Ok(None),
+                (false, false) => continue,
             }
-            continue;
         }
         if !std::mem::replace(&mut begun, true) {
             lines.begin();
@@ -349,9 +338,24 @@ fn conllu_item(lines: &mut LineReader, keeps_ids: bool) -> Result<Option<Item>> 
         if fault.is_none() {
             // The rest of a sentence with a fault is skipped: one sentence, one item.
             let taken = parse_line(lines, |line| sentence_reader.line(line));
-            fault = taken.err().map(|problem| bad_line(lines, problem));
+            fault = taken.err().map(|LineProblem { column, problem }| {
+                let at = lines.place(column);
+                Reason::Bad { at, problem }
+            });
         }
     }
+    // Comments alone are an empty sentence: their ID is not that of the next one.
+    let tokens = sentence_reader.finish().unwrap_or_default();
+    let mut source = sentence_reader.take_source();
+    if keeps_ids {
+        source.keep_id();
+    }
+    let origin = Origin::Conllu(Box::new(source));
+    Ok(Some(match fault {
+        Some(reason) => Item::Missing(Missing { reason, origin }),
+        None if tokens.is_empty() => Item::Missing(Missing { reason: Reason::Blank, origin }),
+        None => Item::Sentence(tokens, origin),
+    }))
 }
 
 /// Decodes and parses the current line.
@@ -440,7 +444,22 @@ mod tests {
     fn every_conllu_sentence_is_one_item() {
         let text = b"# c\n1\ta\t_\tX\t_\t_\t_\t_\t_\t_\n\n\n# only\n\n1\tb\n2\tc\n\n\
                      1-2\ta\t_\tX\t_\t_\t_\t_\t_\t_\n\n1\td\t_\tX\t_\t_\t_\t_\t_\t_";
-        assert_eq!(shape(text, InputFormat::Conllu), "s7bs");
+        assert_eq!(shape(text, InputFormat::Conllu), "sb7bs");
+        // A block of comments keeps its ID to itself, and so does a sentence that cannot be read.
+        let text = b"# sent_id = a\n\n# sent_id = b\n1\tb\t_\tX\t_\t_\t_\t_\t_\t_\n\n\
+                     # sent_id = c\n1\tc\n\n# d";
+        let sentences =
+            Sentences::from_reader(Box::new(&text[..]), "in", InputFormat::Conllu, Encoding::Utf8);
+        let ids: Vec<Option<String>> = sentences
+            .keeping_ids(true)
+            .map(|item| match item.unwrap() {
+                Item::Sentence(_, origin) | Item::Missing(Missing { origin, .. }) => {
+                    origin.id().map(|id| id.as_str().to_owned())
+                }
+                Item::Stray { .. } => None,
+            })
+            .collect();
+        assert_eq!(ids, ["a", "b", "c", ""].map(|id| (!id.is_empty()).then(|| id.to_owned())));
     }
 
     #[test]

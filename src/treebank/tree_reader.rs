@@ -161,7 +161,7 @@ impl TreeReader {
 }
 
 /// What export format begins with, after comments (`%%`).
-pub(super) const EXPORT: [&str; 3] = ["#FORMAT", "#BOT", "#BOS"];
+const EXPORT: [&str; 3] = ["#FORMAT", "#BOT", "#BOS"];
 
 /// What XML begins with.
 pub(super) const XML: [&str; 6] =

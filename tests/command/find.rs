@@ -195,6 +195,22 @@ fn raw_text_is_parsed_and_offsets_count_its_characters() {
 }
 
 #[test]
+fn text_that_cannot_be_read_is_an_error_or_skipped() {
+    let folder = folder();
+    std::fs::write(folder.path().join("bad.txt"), b"We sing.\n\xff\nDogs bark.\n").unwrap();
+    for command in ["find\tNP\t--text", "complexity\t--text"] {
+        for threads in ["1", "2"] {
+            let arguments = format!("{command}\t--model\tenglish-fast\tbad.txt\t-j\t{threads}");
+            let (status, _, err) = run(folder.path(), &arguments, "");
+            assert!(status == 2 && err.starts_with("error: bad.txt:2:1: not UTF-8"), "{err}");
+            let (status, out, err) = run(folder.path(), &format!("{arguments}\t--skip-bad"), "");
+            assert_eq!((status, out.lines().count()), (0, 2), "{out}{err}");
+            assert!(err.starts_with("read 2 sentences, skipped 1 (bad.txt:2: not UTF-8"), "{err}");
+        }
+    }
+}
+
+#[test]
 fn explosions_end_with_advice() {
     let folder = folder();
     let mut deep = "(T w)".to_owned();

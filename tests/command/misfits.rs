@@ -108,6 +108,36 @@ fn raw_text_and_trees_are_told_apart_by_an_option() {
 }
 
 #[test]
+fn a_text_may_begin_like_a_treebank_or_a_document() {
+    for line in [
+        "#BOStonStrong we love you.",
+        "#FORMATTING is hard.",
+        "<corpus> is a tag",
+        "<annotation> a",
+        "<treebank> x",
+        "<?xml?> tags are old.",
+        "%PDF-1.5 is a header.",
+    ] {
+        let folder = folder(&[("a.txt", format!("{line}\n").as_bytes())]);
+        for format in ["lines", "tokens"] {
+            let arguments = ["tag", "-q", "--model", "english-fast", "--input", format, "a.txt"];
+            let (status, out, said) = run(&folder, &arguments);
+            assert_eq!((status, said), (0, String::new()), "{line}");
+            assert_eq!(out.lines().count(), 1, "{line}: {out}");
+        }
+    }
+    for (start, says) in [
+        ("#FORMAT 4\n#BOS 1\n", "a treebank in export format or XML"),
+        ("<corpus>\n<body>\n", "a treebank in export format or XML"),
+        ("%PDF-1.5\n", "a PDF document"),
+    ] {
+        let folder = self::folder(&[("a.txt", start.as_bytes())]);
+        let said = refused(&folder, "tag --model english-fast --input lines a.txt");
+        assert!(said.contains(says), "{start}: {said}");
+    }
+}
+
+#[test]
 fn a_file_in_the_place_of_a_pattern_is_recognized() {
     let folder = folder(&[("a.mrg", TREE), ("NP", TREE)]);
     for command in ["find a.mrg", "find a.mrg NP", "find ./NP a.mrg"] {

@@ -100,6 +100,9 @@ fn standard_output_is_no_input_and_no_file_to_replace() {
     for (line, says) in [
         ("tree a.mrg", "a.mrg: standard output goes to this input"),
         ("find NP b.mrg link", "link: standard output goes to this input"),
+        ("parse --model english-fast in.txt a.mrg", "a.mrg: standard output goes to this input"),
+        ("tag --model english-fast link", "link: standard output goes to this input"),
+        ("find NP --text --model english-fast link", "link: standard output goes to this input"),
         ("tree b.mrg -o /dev/stdout", "/dev/stdout: this is an open file"),
         ("parse --model m.srm in.txt -o /proc/self/fd/1", "/fd/1: this is an open file"),
         ("parse --model m.srm in.txt --resume -o /dev/stdout", "/dev/stdout: this is an open file"),

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use tempfile::TempDir;
 
-use crate::command::{folder, model, parse, redacted, sample, srparse, text, transcript};
+use crate::command::{folder, model, parse, redacted, sample, srparse, tag, text, transcript};
 
 /// Valid and invalid lines of every kind, and whether each gives a tree (`(`), a blank line or `(())`.
 const LINES: [(&[u8], &str); 13] = [
@@ -405,5 +405,33 @@ fn conllu_comes_back_as_it_was_but_for_the_columns_of_the_parse() {
         ["3", "NP", "Gloss=x|Constituents=*)"],
         ["0", "root", "Constituents=(VP*)))"],
     ]);
-    assert_eq!(text(&done.get_output().stdout), format!("# newpar\n{expected}"));
+    assert_eq!(text(&done.get_output().stdout), format!("# newpar\n\n{expected}"));
+}
+
+#[test]
+fn what_cannot_be_read_keeps_its_id_and_place_in_conllu() {
+    let objects = "{\"id\":\"a\",\"tokens\":[]}\n{\"id\":\"b\",\"tokens\":[[\"x\"]]}\n\
+                   {\"id\":\"c\",\"tokens\":[[\"dogs\",\"NNS\"]]}\n";
+    let conllu = "# sent_id = a\n\n# sent_id = b\n1\tx\n\n# sent_id = c\n\
+                  1\tdogs\t_\tX\tNNS\t_\t_\t_\t_\t_\n\n";
+    let run = |options: &[&str], input: &str| {
+        let options = [options, &["-q", "--skip-bad", "--ids", "--output", "conllu"]].concat();
+        text(&parse(&options).write_stdin(input).assert().success().get_output().stdout)
+    };
+    let begin = "# sent_id = a\n\n# sent_id = b\n# unreadable\n\n# sent_id = c\n1\tdogs\t";
+    for (format, input) in [("json", objects), ("conllu", conllu)] {
+        let written = run(&["--input", format], input);
+        assert!(written.starts_with(begin), "{format}: {written}");
+        // Read again, it has the same sentences.
+        let again = run(&["--input", "conllu"], &written);
+        assert!(again.starts_with(begin), "{format}: {again}");
+        let tagged = tag(&["-q", "--skip-bad", "--input", format, "--output", "conllu"])
+            .write_stdin(input)
+            .output()
+            .unwrap();
+        assert!(text(&tagged.stdout).starts_with(begin), "{format}: {tagged:?}");
+    }
+    let lists = run(&["--input", "json", "--nbest", "2"], objects);
+    let ids = "# sent_id = a\n\n\n# sent_id = b\n# unreadable\n\n\n# sent_id = c\n# rank = 1\n";
+    assert!(lists.starts_with(ids), "{lists}");
 }

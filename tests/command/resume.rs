@@ -162,7 +162,7 @@ fn what_was_begun_with_other_options_or_input_is_refused() {
     let (status, said) =
         resume(folder, &["-o", "out", "--model", "english-fast", "--input", "penn", "b.mrg"]);
     assert_eq!(status, Some(0), "{said}");
-    refused(&[], "out is there already, and there is no ");
+    refused(&[], "to go on with, so it is complete or of another run: delete it to begin again");
 }
 
 /// The part of an output, or its note, is no input of the same command, under any of its names.

@@ -110,6 +110,11 @@ fn json_bodies_have_a_text_tokens_or_sentences() {
     assert_eq!(latin.status, 415);
     let packed = server.ask(&post("/parse", "Content-Encoding: gzip\r\n", "a"));
     assert_eq!((packed.status, packed.body.contains("bodies in gzip are not read")), (415, true));
+    let start = "POST /parse HTTP/1.1\r\nHost: x\r\nTransfer-Encoding:";
+    for (coding, status) in [("gzip, chunked", 415), ("Chunked", 200)] {
+        let reply = server.ask(&format!("{start} {coding}\r\n\r\n1\r\na\r\n0\r\n\r\n"));
+        assert_eq!(reply.status, status, "{coding}: {reply:?}");
+    }
 }
 
 #[test]
@@ -203,6 +208,10 @@ fn every_path_has_its_methods() {
     assert_eq!(models["models"][0]["default"], true);
     let api = connection.ask(&get("/openapi.json", "")).json();
     assert_eq!(api["info"]["version"], env!("CARGO_PKG_VERSION"));
+    for (path, status) in [("/parse", "403"), ("/find", "403"), ("/find", "413"), ("/find", "415")]
+    {
+        assert!(api["paths"][path]["post"]["responses"][status].is_object(), "{path}: {status}");
+    }
     for path in api["paths"].as_object().unwrap().keys() {
         assert_ne!(connection.ask(&get(path, "")).status, 404, "{path}");
     }

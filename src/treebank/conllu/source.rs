@@ -57,6 +57,14 @@ impl Source {
         self.lines.push(SourceLine { text: line.to_owned(), is_word: false });
     }
 
+    /// Writes the comments.
+    pub(in crate::treebank) fn write_comments(&self, out: &mut impl Write) -> io::Result<()> {
+        for line in self.lines.iter().filter(|line| line.text.starts_with('#')) {
+            writeln!(out, "{}", line.text)?;
+        }
+        Ok(())
+    }
+
     /// Writes the sentence with its parse, and a blank line. HEAD and DEPREL are those of the parse; XPOS is
     /// replaced where the tag differs from the one that was read. MISC gets the part of the tree that belongs to
     /// the word, such as `(NP(NP*)`: the brackets that begin with the word, `*` for the word, and those that end
