@@ -9,7 +9,7 @@ use crate::http::{Running, post};
 #[test]
 fn corenlp_gets_sentences_with_tokens_trees_and_heads() {
     let server = Running::start(&["--model", "de=english-small"]);
-    let text = "We sing. 😀 Don't they (ever) sleep?";
+    let text = "We sing. Don't 😀 they (ever) sleep?";
     let query = "/?properties=%7B%27annotators%27%3A+%27tokenize%2Cssplit%2Cpos%2Clemma%2Cparse%27%2C+%27outputFormat%27%3A+%27json%27%7D";
     let reply = server.ask(&post(query, "", text));
     assert_eq!(reply.headers["content-type"], "application/json");
