@@ -78,7 +78,7 @@ pub fn run(args: &ComplexityArgs) -> anyhow::Result<ExitCode> {
     let trees = all.of("S");
     if trees > 0 && all.of("C") == 0 && !args.source.verbosity.quiet {
         say!(
-            "note: no clause was found in {}: the patterns need the labels and tags of the Penn Treebank (S, VP, VBZ …)",
+            "note: no clause was found in {}: there are fragments alone, or not the labels and tags of the Penn Treebank (S, VP, VBZ …)",
             counted(trees, "tree")
         );
     }

@@ -6,7 +6,7 @@ use hyper::StatusCode;
 use hyper::body::Incoming;
 use hyper::header::CONTENT_TYPE;
 use hyper::http::request::Parts;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Map, Value, json};
 
 use super::body::{self, Content};
@@ -119,15 +119,21 @@ pub(super) async fn parse(
 /// The media type that `curl --data` sends with any body.
 pub(super) const FORM: &str = "application/x-www-form-urlencoded";
 
-/// The media type of a body as [`media_type`] returns it, except that an object of JSON is JSON if no program chose its type.
+/// The media type of a body as [`media_type`] returns it, except that an object of JSON is JSON if no program chose its type, and
+/// several are lines of JSON.
 pub(super) fn body_type(head: &Parts, body: &[u8]) -> Result<String, Refusal> {
     let kind = media_type(head)?;
-    let is_object = || {
-        body.trim_ascii_start().starts_with(b"{")
-            && serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok()
-    };
-    let is_json = matches!(&*kind, "" | FORM) && is_object();
-    Ok(if is_json { JSON.to_owned() } else { kind })
+    if !matches!(&*kind, "" | FORM) || !body.trim_ascii_start().starts_with(b"{") {
+        return Ok(kind);
+    }
+    let mut objects = serde_json::Deserializer::from_slice(body).into_iter::<IgnoredAny>();
+    let count = objects.by_ref().take_while(Result::is_ok).count();
+    let is_whole = body[objects.byte_offset()..].trim_ascii().is_empty();
+    Ok(match count {
+        1 if is_whole => JSON.to_owned(),
+        2.. if is_whole => JSON_LINES.to_owned(),
+        _ => kind,
+    })
 }
 
 /// The media type of the body, in lower case, without its parameters; empty if there is none.

@@ -23,7 +23,7 @@ pub(super) fn role(word: &str, rules: &LanguageRules) -> Option<Role> {
 }
 
 /// Whether a word is an abbreviation in lower case that begins with a capital letter, as at the beginning of a sentence: `Approx`. It
-/// may be a name too, such as `Max`.
+/// may be a name too, such as `Max`: then a sentence ends after it, unless a number or a lower-case word follows.
 fn is_capitalized(word: &str, rules: &LanguageRules) -> bool {
     let mut rest = word.chars();
     let is_candidate = rest.next().is_some_and(char::is_uppercase)

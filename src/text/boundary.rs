@@ -65,10 +65,14 @@ impl Pending {
             _ => piece.role,
         };
         self.end_quotation(piece, text);
+        let is_on_new_line = self.is_on_new_line(piece, text);
         if let Some(cut) = &mut self.cut {
             let is_next = cut.end == self.pieces.len();
             let is_glued = self.pieces.last().is_some_and(|last| last.end == piece.start);
-            if piece.role == Role::Closing && is_next {
+            // An emoji on a new line begins it.
+            let closes = piece.role == Role::Closing
+                && !(is_on_new_line && marks::is_emoji(first(piece, text)));
+            if closes && is_next {
                 cut.end += 1;
                 cut.depth = depth_after(&self.open, first(piece, text));
             } else if piece.role != Role::Opening && !(is_next && is_more(piece.role, is_glued)) {
@@ -97,6 +101,11 @@ impl Pending {
             self.end_at_limit();
         }
         self.next_end()
+    }
+
+    /// Whether a line ends between the last piece and the next.
+    fn is_on_new_line(&self, next: Piece, text: &str) -> bool {
+        self.pieces.last().is_some_and(|last| text[last.end..next.start].contains('\n'))
     }
 
     /// Ends sentences in a quotation that has too many tokens, or a sentence that has.

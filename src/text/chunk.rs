@@ -60,10 +60,11 @@ fn split_line(
     }
     segmenter.correct_joined(line, tokenizer.straightens(), &mut ends);
     let mut whole = whole.into_iter().peekable();
-    let mut start = 0;
+    let (mut start, before) = (0, pieces.len());
     let mut push = |from: usize, to: usize| {
-        let from = to - line[from..to].trim_start().len();
-        let word = line[from..to].trim_end();
+        let is_between = |c: char| c.is_whitespace() || is_invisible(c);
+        let from = to - line[from..to].trim_start_matches(is_between).len();
+        let word = line[from..to].trim_end_matches(is_between);
         if !word.is_empty() {
             let start = offset + from;
             pieces.push(Piece { start, end: start + word.len(), role: role(word, rules) });
@@ -77,6 +78,11 @@ fn split_line(
         }
         push(start.min(end), end);
         start = start.max(end);
+    }
+    let word = line.trim();
+    if pieces.len() == before && !word.is_empty() {
+        let start = offset + line.len() - line.trim_start().len();
+        pieces.push(Piece { start, end: start + word.len(), role: Role::Word });
     }
 }
 
@@ -115,7 +121,7 @@ fn is_name(rest: &str, rules: &LanguageRules) -> bool {
 }
 
 /// How far before a word a single quotation mark is looked for, in bytes.
-const LONGEST_QUOTATION: usize = 200;
+const LONGEST_QUOTATION: usize = 500;
 
 struct Chunk<'a> {
     text: &'a str,
@@ -165,10 +171,6 @@ impl Chunk<'_> {
             '-' if self.settings.compounds == Compounds::Keep => {
                 at == 0 && before(|c| c.is_ascii_digit())
             }
-            first if is_invisible(first) => {
-                let after = at + first.len_utf8();
-                after < self.text.len() && self.begins_word(after)
-            }
             first => first.is_alphanumeric() || first == '_' && before(char::is_alphanumeric),
         }
     }
@@ -195,9 +197,7 @@ impl Chunk<'_> {
 
     /// Takes the word at `start`, with the period after it if that is part of it.
     fn word(&mut self, start: usize) -> usize {
-        let visible = self.text[start..].trim_start_matches(is_invisible);
-        let sign = self.text.len() - start - visible.len()
-            + usize::from(visible.starts_with(['#', '@', '.', '-', '+']));
+        let sign = usize::from(self.text[start..].starts_with(['#', '@', '.', '-', '+']));
         let end = if self.is_penn() {
             penn::word_end(self.text, start + sign, self.settings.compounds)
         } else {
@@ -222,7 +222,7 @@ impl Chunk<'_> {
         let opens = |text: &str| {
             let marks = text.match_indices(['\'', '\u{2018}']);
             let mut marks = marks.filter(|&(at, _)| {
-                let is_first = !text[..at].ends_with(|c: char| !c.is_whitespace());
+                let is_first = !text[..at].ends_with(char::is_alphanumeric);
                 is_first && contractions::clipped(&text[at..], false).is_none()
             });
             marks.next().is_some()
@@ -269,15 +269,11 @@ impl Chunk<'_> {
         end
     }
 
-    /// Takes a token that begins with neither letter nor digit.
+    /// Takes a token that begins with neither letter nor digit, or invisible characters, which are one only by themselves.
     fn mark(&mut self, at: usize) -> usize {
         let rest = &self.text[at..];
         let invisible = rest.len() - rest.trim_start_matches(is_invisible).len();
-        if invisible > 0
-            && at > 0
-            && let Some(last) = self.pieces.last_mut()
-        {
-            last.end += invisible;
+        if invisible > 0 && invisible < self.text.len() {
             return at + invisible;
         }
         if self.is_penn()

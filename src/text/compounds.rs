@@ -57,8 +57,8 @@ pub(super) fn is_short_form(word: &str, rest: &str) -> bool {
     let letters = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
     let second: &[&str] = match word {
         "w" | "W" => &["", "o"],
-        "c" | "C" => &["o"],
-        "b" | "B" => &["c"],
+        "c" => &["o"],
+        "b" => &["c"],
         _ => return false,
     };
     second.contains(&&rest[..letters]) && !rest[letters..].starts_with('/')
@@ -100,10 +100,14 @@ mod tests {
 
     #[test]
     fn short_forms_keep_their_slash() {
-        for (word, rest) in [("w", "o sugar"), ("w", " milk"), ("c", "o Ann"), ("b", "c of")] {
+        for (word, rest) in
+            [("w", "o sugar"), ("w", " milk"), ("c", "o Ann"), ("b", "c of"), ("W", "o a")]
+        {
             assert!(is_short_form(word, rest), "{word}/{rest}");
         }
-        for (word, rest) in [("a", "b"), ("w", "out"), ("c", "d"), ("w", "/x")] {
+        for (word, rest) in
+            [("a", "b"), ("w", "out"), ("c", "d"), ("w", "/x"), ("B", "C"), ("W", "O")]
+        {
             assert!(!is_short_form(word, rest), "{word}/{rest}");
         }
     }

@@ -51,8 +51,7 @@ const WITHOUT_APOSTROPHE: &[(&str, usize)] = &[
 const CLITICS: &[&str] = &["s", "m", "d", "re", "ve", "ll"];
 
 /// Words whose first letters are replaced by an apostrophe.
-const ELISIONS: &[&str] =
-    &["em", "im", "er", "ere", "til", "cause", "cos", "bout", "n", "round", "cuz"];
+const ELISIONS: &[&str] = &["em", "im", "er", "ere", "til", "cause", "cos", "bout", "round", "cuz"];
 
 /// Words whose last letters are replaced by an apostrophe, besides those that end with `in'`.
 const CUT_SHORT: &[&str] = &["an", "lil", "o", "ol", "th"];
@@ -90,15 +89,16 @@ pub(super) fn clipped(text: &str, glued: bool) -> Option<usize> {
         return Some(apostrophe + 1);
     }
     let is_clitic = is_in(CLITICS) && (glued || word.len() == rest.len());
-    let is_word = !glued && (is_in(ELISIONS) || is_decade(word));
-    // `rock 'n' roll`.
-    let after = &rest[word.len()..];
-    let last = after.chars().next().filter(|c| is_in(&["n"]) && APOSTROPHES.contains(c));
+    // An apostrophe after the word closes a quotation, but in `rock 'n' roll`.
+    let last = rest[word.len()..].chars().next().filter(|c| APOSTROPHES.contains(c));
+    let is_word =
+        !glued && (is_in(&["n"]) || last.is_none() && (is_in(ELISIONS) || is_decade(word)));
+    let last = last.filter(|_| is_word);
     (is_clitic || is_word).then_some(apostrophe + word.len() + last.map_or(0, char::len_utf8))
 }
 
 /// The length of the apostrophe after a word of `length` bytes that stands for its last letters: `goin'`, `ol'`. It may close a
-/// quotation too.
+/// quotation too, and names such as `Martin` are taken.
 pub(super) fn cut_short(text: &str, length: usize) -> Option<usize> {
     let (word, rest) = text.split_at(length);
     let apostrophe = rest.chars().next().filter(|c| APOSTROPHES.contains(c))?.len_utf8();
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(clipped("'s,", true), Some(2));
         assert_eq!(clipped("'n' roll", false), Some(3));
         assert_eq!(clipped("'im.", false), Some(3));
-        for text in ["'house'", "''", "'", "'s house'", "emu"] {
+        for text in ["'house'", "''", "'", "'s house'", "emu", "'er' twice", "'80s'"] {
             assert_eq!(clipped(text, false), None, "{text}");
         }
         assert_eq!(clipped("'em", true), None);

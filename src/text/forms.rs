@@ -15,8 +15,8 @@ pub(crate) fn form_of_word(word: &str, settings: TextSettings) -> Cow<'_, str> {
     form(word, Role::Word, settings.punctuation, false)
 }
 
-/// Whether a character has no width and no meaning for a word: soft hyphens, which show where it may be hyphenated, other places
-/// where a line may be broken or not, byte order marks, and directions of the text.
+/// Whether a character has no width and no meaning for a word: soft hyphens, zero-width spaces, word joiners, byte order marks,
+/// and marks of the direction of text.
 pub(super) fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}' | '\u{2066}'..='\u{2069}' | '\u{feff}')

@@ -112,14 +112,14 @@ fn role(c: char) -> Role {
         c if OPENING.contains(c) => Role::Opening,
         c if CLOSING.contains(c) => Role::Closing,
         '"' | '\'' | '\u{ff02}' => Role::Quote,
-        // As emoticons, which they stand for.
-        '\u{2639}'
-        | '\u{263a}'
-        | '\u{2764}'
-        | '\u{1f1e6}'..='\u{1f1ff}'
-        | '\u{1f300}'..='\u{1faff}' => Role::Closing,
+        c if is_emoji(c) => Role::Closing,
         _ => Role::Word,
     }
+}
+
+/// Whether a character is an emoji that stands for a feeling or a thing, as emoticons do, rather than a symbol or a flag.
+pub(super) fn is_emoji(c: char) -> bool {
+    matches!(c, '\u{2639}' | '\u{263a}' | '\u{2764}' | '\u{1f300}'..='\u{1faff}')
 }
 
 /// Whether a character may be an opening bracket or quotation mark.

@@ -46,7 +46,9 @@ impl Word<'_> {
             ':' => is_time(word) && is_minutes(rest),
             '&' => is_inside && are_initials(word) && rest.starts_with(char::is_uppercase),
             '+' => is_charge(word, rest),
-            c if is_invisible(c) => true,
+            c if is_invisible(c) => {
+                rest.trim_start_matches(is_invisible).starts_with(char::is_alphanumeric)
+            }
             '/' if compounds::is_short_form(word, rest) => true,
             '/' => is_inside && (self.keeps() || compounds::is_fraction(self.chunk, self.start)),
             c if compounds::is_hyphen(c) && rest.starts_with(char::is_alphanumeric) => {

@@ -58,12 +58,13 @@ fn contractions_and_clitics_are_split() {
                 &["Goin' to th' ol' rock 'n' roll cos ' o' 'im"],
             ),
             ("'Come in' and 'go on singin' now'", &["' Come in ' and ' go on singin ' now '"]),
+            ("\"'Robin' left\" ('begin')", &["\" ' Robin ' left \" -LRB- ' begin ' -RRB-"]),
         ],
     );
 }
 
 #[test]
-fn letters_with_accents_are_composed_and_soft_hyphens_left_out() {
+fn letters_with_accents_are_composed_and_invisible_characters_left_out() {
     let text = "The cafe\u{301}'s entre\u{301}e-like ti\u{ad}tle, \u{ad} \u{1f44d}\u{1f3fd}";
     check(
         SPLIT,
@@ -71,7 +72,13 @@ fn letters_with_accents_are_composed_and_soft_hyphens_left_out() {
     );
     check(
         SPLIT,
-        &[("A do\u{200b}g\u{200b}.\u{200e} \u{2060}Cat\u{ad}s \u{feff}a", &["A dog .", "Cats a"])],
+        &[
+            ("A do\u{200b}g\u{200b}.\u{200e} \u{2060}Cat\u{ad}s \u{feff}a", &["A dog .", "Cats a"]),
+            ("Ask no.\u{200b} The man.\u{ad}", &["Ask no .", "The man ."]),
+            ("\u{200e}Dr. Smith can't\u{200b} go.", &["Dr. Smith ca n't go ."]),
+            ("\u{200b}http://a.example/b \u{2060}it's\u{200b}", &["http://a.example/b it 's"]),
+            ("\u{200b}\u{ad}", &["\u{200b}"]),
+        ],
     );
     let found = sentences(text, SPLIT);
     let spans: Vec<_> = found[0].layout.spans.iter().map(|span| (span.start, span.end)).collect();

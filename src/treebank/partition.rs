@@ -44,8 +44,8 @@ pub enum SentenceNumber {
 }
 
 impl SentenceNumber {
-    /// That of a treebank: the last number; but the first, if without it the document changes less than half as often
-    /// from tree to tree.
+    /// That of a treebank: the last number; but the first, if there are several documents without it, which change less than half
+    /// as often from tree to tree.
     pub fn of(entries: &[Entry]) -> Self {
         let changes = |number: Self| {
             let ids = entries.iter().filter_map(|entry| entry.id.as_deref());
@@ -53,7 +53,9 @@ impl SentenceNumber {
             documents.dedup();
             documents.len()
         };
-        if 2 * changes(Self::First) < changes(Self::Last) { Self::First } else { Self::Last }
+        // With one document alone, nothing could be split.
+        let (first, last) = (changes(Self::First), changes(Self::Last));
+        if first > 1 && 2 * first < last { Self::First } else { Self::Last }
     }
 
     /// The document of an ID: what stands around the number.
@@ -179,6 +181,9 @@ mod tests {
         // Numbered documents of many sentences: without the first number, there would be fewer different ones.
         let pages = entries(|of, n| format!("w_{}.{}", 10 * of + n / 4, n % 4));
         assert_eq!(SentenceNumber::of(&pages), SentenceNumber::Last);
+        // Documents of one sentence.
+        let short = entries(|of, n| format!("t{}.1", 40 * of + n));
+        assert_eq!(SentenceNumber::of(&short), SentenceNumber::Last);
         // One number, and none.
         for ids in [entries(|of, n| format!("{n}_{}", ["a", "b", "c"][of - 1])), Vec::new()] {
             assert_eq!(SentenceNumber::of(&ids), SentenceNumber::Last);

@@ -99,6 +99,8 @@ fn json_bodies_have_a_text_tokens_or_sentences() {
     let object = "{\"tokens\":[\"Dogs\",[\"bark\",\"VBP\"]],\"id\":\"a\"}\n";
     for kind in ["", "Content-Type: application/x-www-form-urlencoded\r\n"] {
         assert_eq!(server.ask(&post("/parse", kind, object)).body, tokens, "{kind}");
+        let two = server.ask(&post("/parse", kind, &object.repeat(2))).body;
+        assert_eq!(two, tokens.repeat(2), "{kind}");
         let text = server.ask(&post("/parse", kind, "{a}: b.")).body;
         assert!(text.contains("\"text\":\"{a}: b.\""), "{text}");
     }

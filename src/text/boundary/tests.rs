@@ -32,6 +32,7 @@ fn sentences_end_at_final_marks_and_not_at_abbreviations() {
                 "I saw Max. He ran. Go! \u{1f600} So?",
                 &["I saw Max .", "He ran .", "Go ! \u{1f600}", "So ?"],
             ),
+            ("Go on.\n\u{1f600} So we did", &["Go on .", "\u{1f600} So we did"]),
         ],
     );
 }
