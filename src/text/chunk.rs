@@ -79,8 +79,8 @@ fn split_line(
         push(start.min(end), end);
         start = start.max(end);
     }
-    let word = line.trim();
-    if pieces.len() == before && !word.is_empty() {
+    let only = line.split_whitespace().next().filter(|_| pieces.len() == before);
+    if let Some(word) = only {
         let start = offset + line.len() - line.trim_start().len();
         pieces.push(Piece { start, end: start + word.len(), role: Role::Word });
     }
