@@ -95,7 +95,7 @@ pub(super) async fn parse(
             let input = asks.take_input().map_err(Refusal::bad)?;
             (asks, input)
         }
-        "application/x-ndjson" | "application/jsonl" | "application/json-lines" => {
+        JSON_LINES | "application/jsonl" | "application/json-lines" => {
             (query, RequestInput::new(InputFormat::Json, body))
         }
         "" | "text/plain" | FORM => {

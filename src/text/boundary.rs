@@ -65,14 +65,14 @@ impl Pending {
             _ => piece.role,
         };
         self.end_quotation(piece, text);
-        let is_on_new_line = self.is_on_new_line(piece, text);
+        // An emoji on a new line begins it.
+        let begins_line = piece.role == Role::Closing
+            && marks::is_emoji(first(piece, text))
+            && self.is_on_new_line(piece, text);
         if let Some(cut) = &mut self.cut {
             let is_next = cut.end == self.pieces.len();
             let is_glued = self.pieces.last().is_some_and(|last| last.end == piece.start);
-            // An emoji on a new line begins it.
-            let closes = piece.role == Role::Closing
-                && !(is_on_new_line && marks::is_emoji(first(piece, text)));
-            if closes && is_next {
+            if piece.role == Role::Closing && !begins_line && is_next {
                 cut.end += 1;
                 cut.depth = depth_after(&self.open, first(piece, text));
             } else if piece.role != Role::Opening && !(is_next && is_more(piece.role, is_glued)) {
