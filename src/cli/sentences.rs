@@ -5,19 +5,21 @@ use std::sync::Arc;
 
 use anyhow::Context;
 
-use super::inputs::inputs;
+use super::inputs::{inputs, note_report};
 use super::options::{INPUT, TreebankArgs, Verbosity, note_stdin, threads};
 use super::out::{Out, OutArg};
 use super::pipe::{Pipe, Processor, Taker};
 use super::reading_bar::ReadingBar;
-use crate::error::{Error, InputKind, Place, counted};
+use crate::error::{Error, InputKind};
 use crate::model::{Model, embedded};
 use crate::parser::Parser;
 use crate::text::Layout;
 use crate::tree::heads::HeadRules;
 use crate::tree::{Token, Tree};
 use crate::treebank::sentences::{InputFormat, Sentences};
-use crate::treebank::{ByteCounter, Cleaning, Input, Item, Missing, Origin, Reason, Trees};
+use crate::treebank::{
+    ByteCounter, Cleaning, Input, Item, Missing, Origin, ReadReport, Reason, Trees,
+};
 
 /// The options of commands that search trees: where these come from, threads, output and messages.
 #[derive(Debug, clap::Args)]
@@ -177,9 +179,9 @@ impl SentenceArgs {
                 let sentences = Sentences::new(vec![input], format, options.encoding);
                 let mut sentences =
                     sentences.split_by(tokenizer.clone()).counted_by(counter.clone());
-                let (skips_bad, mut skipped) = (options.skip_bad_trees, Skipped::default());
+                let (skips_bad, mut report) = (options.skip_bad_trees, ReadReport::of_sentences());
                 Box::new(std::iter::from_fn(move || {
-                    next_of_text(&mut sentences, skips_bad, &mut skipped)
+                    next_of_text(&mut sentences, skips_bad, &mut report)
                 }))
             };
             let make = || parsed(&parser, make());
@@ -233,65 +235,32 @@ pub(super) fn model_heads(model: &Model) -> crate::Result<Option<HeadRules>> {
     (!text.is_empty()).then(|| HeadRules::parse(text, "heads of the model")).transpose()
 }
 
-/// How many sentences of a file of raw text were read and skipped.
-#[derive(Default)]
-struct Skipped {
-    read: u64,
-    skipped: u64,
-    /// Where and why, for the first few.
-    reasons: Vec<String>,
-}
-
-impl Skipped {
-    /// How many reasons are listed.
-    const NAMED: usize = 3;
-
-    fn add(&mut self, at: &Place, problem: &str) {
-        self.skipped += 1;
-        if self.reasons.len() < Self::NAMED {
-            self.reasons.push(format!("{}:{}: {problem}", at.path, at.line));
-        }
-    }
-
-    /// Prints them, if any were skipped.
-    fn report(&self) {
-        if self.skipped == 0 {
-            return;
-        }
-        let more = match self.skipped - self.reasons.len() as u64 {
-            0 => String::new(),
-            more => format!("; and {more} more"),
-        };
-        let (read, reasons) = (counted(self.read, "sentence"), self.reasons.join("; "));
-        say!("read {read}, skipped {} ({reasons}{more})", self.skipped);
-    }
-}
-
 /// The next sentence of raw text. One that cannot be read is an error, unless it is to be skipped.
 fn next_of_text(
     sentences: &mut Sentences,
     skips_bad: bool,
-    skipped: &mut Skipped,
+    report: &mut ReadReport,
 ) -> Option<crate::Result<Content>> {
     loop {
         match sentences.next() {
             Some(Ok(Item::Sentence(tokens, origin))) => {
-                skipped.read += 1;
+                report.read += 1;
                 return Some(Ok(Content::Tokens(tokens, Box::new(origin))));
             }
             Some(Ok(
                 Item::Missing(Missing { reason: Reason::Bad { at, problem }, .. })
                 | Item::Stray { at, problem },
             )) => {
+                let error = Error::syntax(at, problem);
                 if !skips_bad {
-                    return Some(Err(Error::syntax(at, problem)));
+                    return Some(Err(error));
                 }
-                skipped.add(&at, &problem);
+                report.skip(&error);
             }
             Some(Ok(Item::Missing(_))) => {}
             Some(Err(error)) => return Some(Err(error)),
             None => {
-                skipped.report();
+                note_report(report, true);
                 return None;
             }
         }
@@ -309,9 +278,7 @@ fn next_tree(trees: &mut Trees, strip: &Cleaning) -> Option<crate::Result<Conten
             }
             Some(Err(error)) => return Some(Err(error)),
             None => {
-                if trees.report().skipped > 0 {
-                    say!("{}", trees.report());
-                }
+                note_report(trees.report(), true);
                 return None;
             }
         }

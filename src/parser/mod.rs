@@ -394,7 +394,7 @@ pub(crate) fn tokenizer(
 ) -> Result<Tokenizer> {
     let is_learned = preset.text.tokenization == Tokenization::Learned;
     let segmenter = if is_learned { Segmenter::load(&model.sections)? } else { None };
-    Ok(Tokenizer::new(preset.text, segmenter).tagging_quotes(knows("``") && knows("''")))
+    Ok(Tokenizer::new(preset.text, segmenter).tagging(knows))
 }
 
 /// The preset stored in a model, with changes to settings that do not affect training: `search.…`,

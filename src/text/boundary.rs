@@ -2,12 +2,16 @@
 
 use super::abbreviations::is_initial;
 use super::language::LanguageRules;
+use super::line::is_letter;
 use super::marks;
 use super::piece::{Abbreviation, Piece, Role};
 use super::tokenizer::Tokenizer;
 
 /// Maximum number of tokens in a sentence, which ends there at the latest.
 pub const MAX_TOKENS: usize = 1000;
+
+/// The most words in a name before a reporting verb: `"Why?" Dr. Ann Reed asked`.
+const LONGEST_NAME: usize = 3;
 
 /// Marks that begin no sentence.
 const INNER: [char; 6] = [',', ';', ':', '\u{60c}', '\u{3001}', '\u{ff0c}'];
@@ -23,6 +27,8 @@ pub(super) struct Pending {
     ends_are_final: bool,
     /// The open brackets and quotation marks, in languages where a sentence may go on after a quotation.
     open: Vec<char>,
+    /// Whether the last end holds only if no reporting clause follows: `"Why?" Ann asked`, `—¿Qué? —dijo`.
+    awaits_report: bool,
     in_quotes: bool,
     is_english: bool,
     rules: &'static LanguageRules,
@@ -50,6 +56,7 @@ impl Pending {
             ends: Vec::new(),
             ends_are_final: false,
             open: Vec::new(),
+            awaits_report: false,
             in_quotes: false,
             is_english,
             rules,
@@ -65,14 +72,16 @@ impl Pending {
             _ => piece.role,
         };
         self.end_quotation(piece, text);
-        // An emoji on a new line begins it.
-        let begins_line = piece.role == Role::Closing
-            && marks::is_emoji(first(piece, text))
-            && self.is_on_new_line(piece, text);
+        self.end_before_report(piece, text);
+        let closes = match piece.role {
+            Role::Closing => true,
+            Role::Emoticon => !self.is_on_new_line(piece, text),
+            _ => false,
+        };
         if let Some(cut) = &mut self.cut {
             let is_next = cut.end == self.pieces.len();
             let is_glued = self.pieces.last().is_some_and(|last| last.end == piece.start);
-            if piece.role == Role::Closing && !begins_line && is_next {
+            if closes && is_next {
                 cut.end += 1;
                 cut.depth = depth_after(&self.open, first(piece, text));
             } else if piece.role != Role::Opening && !(is_next && is_more(piece.role, is_glued)) {
@@ -80,7 +89,8 @@ impl Pending {
                 self.cut = None;
                 if let Some(end) = self.decide(cut, piece, text) {
                     self.ends.push(end);
-                    self.ends_are_final |= cut.depth == 0;
+                    self.awaits_report = cut.depth == 0 && self.may_be_reported(cut, piece, text);
+                    self.ends_are_final |= cut.depth == 0 && !self.awaits_report;
                 }
             }
         }
@@ -125,6 +135,46 @@ impl Pending {
             self.ends.clear();
         }
         self.ends_are_final = has_closed && !self.ends.is_empty();
+    }
+
+    /// Whether `next` may begin a reporting clause after a quotation that ends with a question or exclamation mark: a name before
+    /// a verb, or a dash.
+    fn may_be_reported(&self, cut: Cut, next: Piece, text: &str) -> bool {
+        let closing = self.pieces[cut.end - 1];
+        let is_quotation =
+            cut.end > cut.mark + 1 && marks::closes_quotation(&text[closing.start..closing.end]);
+        self.pieces[cut.mark].role == Role::Exclamation
+            && if is_quotation {
+                self.is_name(next, text)
+            } else {
+                !self.is_english && is_dash(next, text)
+            }
+    }
+
+    /// Decides whether an end that a reporting clause may undo holds, where `next` follows.
+    fn end_before_report(&mut self, next: Piece, text: &str) {
+        let Some(&end) = self.ends.last().filter(|_| self.awaits_report) else { return };
+        let after_dash = self.pieces.last().is_some_and(|&last| is_dash(last, text));
+        let word = &text[next.start..next.end];
+        if after_dash && word.starts_with(char::is_lowercase)
+            || !after_dash && self.rules.reporting.contains(word)
+        {
+            self.ends.pop();
+            self.awaits_report = false;
+        } else if after_dash || !self.is_name(next, text) || self.pieces.len() - end >= LONGEST_NAME
+        {
+            self.ends_are_final = true;
+            self.awaits_report = false;
+        }
+    }
+
+    /// Whether a word is `I`, or capitalized and none that often begins sentences; never in languages without reporting verbs.
+    fn is_name(&self, piece: Piece, text: &str) -> bool {
+        let word = &text[piece.start..piece.end];
+        let is_capitalized = word.starts_with(char::is_uppercase);
+        !self.rules.reporting.is_empty()
+            && is_capitalized
+            && (word == "I" || word.ends_with('.') || !self.rules.begins_sentences(word))
     }
 
     /// The number of tokens of the next sentence that has ended.
@@ -191,7 +241,9 @@ impl Pending {
                 && self.unit_before(cut.mark, text).is_some_and(is_unit)
         };
         if self.is_list_number(cut, text) || is_between_numbers() {
-            self.join_period(cut.mark);
+            if self.pieces[cut.mark].role == Role::Period {
+                self.join_period(cut.mark);
+            }
             return None;
         }
         let mark = self.pieces[cut.mark];
@@ -219,12 +271,26 @@ impl Pending {
         is_glued.then(|| &text[word.start..word.end])
     }
 
-    /// Whether the sentence so far is only the number of a list item: `1.`, `2.1.`.
+    /// Whether the sentence so far is only the number of a list item: `1.`, `2.1.`, `a.`.
     fn is_list_number(&self, cut: Cut, text: &str) -> bool {
         let is_number = |word: &str| {
             word.len() <= 5 && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
         };
-        cut.mark == 1 && cut.end == 2 && self.word_before(1, text).is_some_and(is_number)
+        let first = self.pieces[0];
+        match cut.mark {
+            // `b.` is an abbreviation too.
+            0 => {
+                cut.end == 1
+                    && text[first.start..first.end].strip_suffix('.').is_some_and(is_letter)
+            }
+            1 => {
+                cut.end == 2
+                    && self
+                        .word_before(1, text)
+                        .is_some_and(|word| is_number(word) || is_letter(word))
+            }
+            _ => false,
+        }
     }
 
     /// Whether a sentence ends at a cut before a lower-case word too, as in chats: after a question or exclamation
@@ -322,6 +388,10 @@ impl Pending {
         }
         if opens { Role::Opening } else { Role::Closing }
     }
+}
+
+fn is_dash(piece: Piece, text: &str) -> bool {
+    matches!(&text[piece.start..piece.end], "\u{2013}" | "\u{2014}")
 }
 
 /// The first character of a token.

@@ -120,6 +120,9 @@ fn is_name(rest: &str, rules: &LanguageRules) -> bool {
     is_name && !is_first
 }
 
+/// What stands before the sign of a dollar that is not of every country.
+const COUNTRIES: [&str; 9] = ["A", "AU", "C", "CA", "HK", "NZ", "S", "TW", "US"];
+
 /// How far before a word a single quotation mark is looked for, in bytes.
 const LONGEST_QUOTATION: usize = 500;
 
@@ -140,12 +143,18 @@ impl Chunk<'_> {
         let mut at = 0;
         while at < self.text.len() {
             let address = if has_address { web::address(&self.text[at..]) } else { None };
-            at = match address {
+            at = match address.or_else(|| self.path(at)) {
                 Some(length) => self.push(at, at + length, Role::Word),
                 None if self.begins_word(at) => self.word(at),
                 None => self.mark(at),
             };
         }
+    }
+
+    /// The length of the path of a file that begins here, after white space, or an opening bracket or quotation mark.
+    fn path(&self, at: usize) -> Option<usize> {
+        let begins = self.text[..at].trim_end_matches(marks::may_open).is_empty();
+        begins.then(|| web::path(&self.text[at..])).flatten()
     }
 
     /// Adds a piece; returns its end.
@@ -199,7 +208,7 @@ impl Chunk<'_> {
     fn word(&mut self, start: usize) -> usize {
         let sign = usize::from(self.text[start..].starts_with(['#', '@', '.', '-', '+']));
         let end = if self.is_penn() {
-            penn::word_end(self.text, start + sign, self.settings.compounds)
+            penn::word_end(self.text, start + sign, self.settings.compounds, self.rules)
         } else {
             self.unicode_word_end(start + sign)
         };
@@ -285,8 +294,22 @@ impl Chunk<'_> {
             let ends = [at + 1, at + 1 + digits, at + 2 + digits];
             return ends.into_iter().fold(at, |start, end| self.push(start, end, Role::Closing));
         }
+        if rest.starts_with('$') && self.is_penn() && self.extends_name_of_dollar(at) {
+            return at + 1;
+        }
         let (length, role) = marks::mark(rest);
         self.push(at, at + length, role)
+    }
+
+    /// Adds the dollar sign at `at` to the word before it, if that names a country: `US$`.
+    fn extends_name_of_dollar(&mut self, at: usize) -> bool {
+        let end = self.offset + at;
+        let before = self.pieces.last_mut().filter(|last| last.end == end);
+        let Some(country) = before else { return false };
+        let name = country.start.checked_sub(self.offset).map(|start| &self.text[start..at]);
+        let is_country = name.is_some_and(|name| COUNTRIES.contains(&name));
+        country.end += usize::from(is_country);
+        is_country
     }
 
     /// The end of the word at `start` by the word boundaries of Unicode.

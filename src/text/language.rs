@@ -55,6 +55,8 @@ pub(super) struct LanguageRules {
     after_ordinals: HashSet<String>,
     pub(super) suffixes: Vec<String>,
     pub(super) after_quotations: HashSet<String>,
+    /// Verbs that follow a quotation and the name of its speaker.
+    pub(super) reporting: HashSet<String>,
     /// With the hyphen before them.
     pronouns: Vec<String>,
     first_words: HashSet<String>,

@@ -82,14 +82,23 @@ fn is_item(text: &str, before: LineKind) -> bool {
     !rest.is_empty() && (is_bullet(BULLETS) || before != LineKind::Text && may_be)
 }
 
-/// Whether a word numbers an item: `2.`, `2)`, `(2)`, `b)`, `(b)`.
+/// Whether a word numbers an item: `2.`, `2)`, `(2)`, `b.`, `B)`, `(b)`, `iv.`.
 fn is_number(word: &str) -> bool {
     let Some(inner) = word.strip_suffix(['.', ')']) else { return false };
     let inner = inner.strip_prefix('(').unwrap_or(inner);
     let is_short = (1..=3).contains(&inner.len());
-    let is_letter = inner.len() == 1 && word.ends_with(')');
+    let is_capital = inner.len() == 1 && inner.bytes().all(|byte| byte.is_ascii_uppercase());
     is_short && inner.bytes().all(|byte| byte.is_ascii_digit())
-        || is_letter && inner.bytes().all(|byte| byte.is_ascii_alphabetic())
+        || is_letter(inner)
+        || is_capital && word.ends_with(')')
+}
+
+/// Whether a word is a small letter or Roman numeral, with which items are numbered.
+pub(super) fn is_letter(word: &str) -> bool {
+    match word.as_bytes() {
+        [letter] => letter.is_ascii_lowercase(),
+        numeral => (2..=4).contains(&numeral.len()) && numeral.iter().all(|c| b"ivx".contains(c)),
+    }
 }
 
 #[cfg(test)]
@@ -110,6 +119,9 @@ mod tests {
             "(3) milk",
             "a) milk",
             "(b) milk",
+            "a. milk",
+            "B) milk",
+            "iv. milk",
         ] {
             assert_eq!(after(line), LineKind::Item, "{line}");
         }
@@ -119,6 +131,8 @@ mod tests {
             "1.",
             "1.5 miles",
             "A. Reed",
+            "i.e. milk",
+            "mix. x",
             "**bold** word",
             "1234. x",
             "from: x",

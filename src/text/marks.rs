@@ -45,21 +45,22 @@ const GROUPS: &[(&str, Role)] = &[
     ("\u{2019}\u{2019}", Role::Closing),
     ("\u{b0}C", Role::Word),
     ("\u{b0}F", Role::Word),
-    (":-)", Role::Closing),
-    (":-(", Role::Closing),
-    (":-D", Role::Closing),
-    (":-P", Role::Closing),
-    (";-)", Role::Closing),
-    (":)", Role::Closing),
-    (":(", Role::Closing),
-    (":D", Role::Closing),
-    (":P", Role::Closing),
-    (":p", Role::Closing),
-    (";)", Role::Closing),
-    ("=)", Role::Closing),
-    ("=(", Role::Closing),
-    ("^_^", Role::Closing),
-    ("<3", Role::Closing),
+    (":-)", Role::Emoticon),
+    (":-(", Role::Emoticon),
+    (":-D", Role::Emoticon),
+    (":-P", Role::Emoticon),
+    (";-)", Role::Emoticon),
+    (":)", Role::Emoticon),
+    (":(", Role::Emoticon),
+    (":D", Role::Emoticon),
+    (":P", Role::Emoticon),
+    (":p", Role::Emoticon),
+    (";)", Role::Emoticon),
+    ("=)", Role::Emoticon),
+    ("=(", Role::Emoticon),
+    ("^_^", Role::Emoticon),
+    ("<3", Role::Emoticon),
+    ("!=", Role::Word),
 ];
 
 /// The length and the role of the token at the beginning of a text, which is not empty.
@@ -86,7 +87,7 @@ pub(super) fn mark(text: &str) -> (usize, Role) {
 /// The emoticons between white space in a line, in order.
 pub(super) fn emoticons(line: &str) -> impl Iterator<Item = Range<usize>> {
     let is_emoticon =
-        |word: &str| GROUPS.iter().any(|&(group, role)| group == word && role == Role::Closing);
+        |word: &str| GROUPS.iter().any(|&(group, role)| group == word && role == Role::Emoticon);
     let mut end = 0;
     line.split_inclusive(char::is_whitespace).filter_map(move |run| {
         let start = end;
@@ -112,13 +113,13 @@ fn role(c: char) -> Role {
         c if OPENING.contains(c) => Role::Opening,
         c if CLOSING.contains(c) => Role::Closing,
         '"' | '\'' | '\u{ff02}' => Role::Quote,
-        c if is_emoji(c) => Role::Closing,
+        c if is_emoji(c) => Role::Emoticon,
         _ => Role::Word,
     }
 }
 
 /// Whether a character is an emoji that stands for a feeling or a thing, as emoticons do, rather than a symbol or a flag.
-pub(super) fn is_emoji(c: char) -> bool {
+fn is_emoji(c: char) -> bool {
     matches!(c, '\u{2639}' | '\u{263a}' | '\u{2764}' | '\u{1f300}'..='\u{1faff}')
 }
 
@@ -145,6 +146,11 @@ pub(super) fn end_of_name(word: &str, rest: &str) -> usize {
     let is_version = version == 0 || sign == 2 && after.starts_with(|c: char| c.is_ascii_digit());
     let is_end = is_version && !after.starts_with(['+', '#']);
     if is_end { sign + version } else { 0 }
+}
+
+/// Whether a mark that closes a quotation stands here.
+pub(super) fn closes_quotation(mark: &str) -> bool {
+    matches!(mark, "\"" | "'" | "''" | "\u{2019}" | "\u{201d}" | "\u{bb}")
 }
 
 /// Whether a bracket or quotation mark closes an opening one; one that is never closed, such as `¿`, has no pair with itself

@@ -4,14 +4,20 @@ use unicode_normalization::char::is_combining_mark;
 
 use super::contractions::APOSTROPHES;
 use super::forms::is_invisible;
+use super::language::LanguageRules;
 use super::settings::Compounds;
 use super::{compounds, marks};
 
 /// The end of the word that begins at `start`.
-pub(super) fn word_end(chunk: &str, start: usize, compounds: Compounds) -> usize {
+pub(super) fn word_end(
+    chunk: &str,
+    start: usize,
+    compounds: Compounds,
+    rules: &LanguageRules,
+) -> usize {
     let mut end = start;
     while let Some(c) = chunk[end..].chars().next() {
-        let word = Word { chunk, start, end, compounds };
+        let word = Word { chunk, start, end, compounds, rules };
         if !(c.is_alphanumeric() || c == '_' || end > start && word.continues_with(c)) {
             match marks::end_of_name(&chunk[start..end], &chunk[end..]) {
                 0 => break,
@@ -31,6 +37,7 @@ struct Word<'a> {
     start: usize,
     end: usize,
     compounds: Compounds,
+    rules: &'a LanguageRules,
 }
 
 impl Word<'_> {
@@ -41,7 +48,8 @@ impl Word<'_> {
         let follows = |is: fn(char) -> bool| last_letter(word).is_some_and(is);
         let is_inside = follows(char::is_alphanumeric) && rest.starts_with(char::is_alphanumeric);
         match c {
-            '.' => is_inside || self.is_letters_before_hyphen(rest),
+            '.' if is_inside => !self.ends_sentence(rest),
+            '.' => self.is_letters_before_hyphen(rest),
             ',' => word.ends_with(is_digit) && digits(rest) == 3,
             ':' => is_time(word) && is_minutes(rest),
             '&' => is_inside && are_initials(word) && rest.starts_with(char::is_uppercase),
@@ -66,6 +74,16 @@ impl Word<'_> {
 
     fn keeps(&self) -> bool {
         self.compounds == Compounds::Keep
+    }
+
+    /// Whether the period after the word ends a sentence without white space: `He left.Then it rained`.
+    fn ends_sentence(&self, rest: &str) -> bool {
+        let word = &self.chunk[self.start..self.end];
+        let next = &rest[..rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len())];
+        word.len() >= 3
+            && word.bytes().skip(1).all(|byte| byte.is_ascii_lowercase())
+            && next != "A"
+            && self.rules.begins_sentences(next)
     }
 
     /// Whether the period after the word is part of one like `U.S.-based`.

@@ -23,6 +23,8 @@ pub(super) enum Role {
     Opening,
     /// A closing bracket or quotation mark.
     Closing,
+    /// An emoji or emoticon, which closes a sentence too, but not from the next line.
+    Emoticon,
     /// A straight quotation mark, which may be either.
     Quote,
     /// An abbreviation with its period, which may be a full stop as well.

@@ -61,8 +61,8 @@ fn skip(text: &str, characters: u64) -> &str {
 /// A sentence of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextSentence {
-    /// Its words, written as in a tree: `(` is `-LRB-`. They have no tags, except straight quotation marks if the model
-    /// knows ` `` ` and `''`.
+    /// Its words, written as in a tree: `(` is `-LRB-`. They have no tags, except straight quotation marks, emoji and emoticons
+    /// if the model knows ` `` ` and `''`, and `NFP`.
     pub tokens: Vec<Token>,
     /// Their original text and offsets.
     pub layout: Layout,
@@ -247,7 +247,9 @@ impl Splitter {
             let around =
                 [at.checked_sub(1), Some(at + 1)].map(|at| pieces.get(at?).filter(is_word));
             let tag = self.tokenizer.tag(&text[piece.start..piece.end], piece.role);
-            tokens.push(Token::new(marked(form, piece, around, marks), tag));
+            let is_word = text[piece.start..piece.end].contains(char::is_alphabetic);
+            let glue = marks.glue.filter(|_| is_word);
+            tokens.push(Token::new(marked(form, piece, around, Marks { glue, ..marks }), tag));
         }
         let layout = Layout {
             text: text[start.min(at)..at].to_owned(),
@@ -274,9 +276,6 @@ fn marked<'t>(
         form = Cow::Owned(form.split_whitespace().collect::<Vec<_>>().join(&join.to_string()));
     }
     let Some(glue) = marks.glue else { return form };
-    if !form.contains(char::is_alphabetic) {
-        return form;
-    }
     if before.is_some_and(|before| before.end == piece.start) {
         form = Cow::Owned(format!("{glue}{form}"));
     }

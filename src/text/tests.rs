@@ -151,7 +151,7 @@ fn a_word_may_begin_with_a_period() {
             ("Edit the .gitignore file now.", &["Edit the .gitignore file now ."]),
             (
                 "(.NET's .env.local, \".PDF\" or ~/.bashrc) is the .com boom.",
-                &["-LRB- .NET 's .env.local , \" .PDF \" or ~ / .bashrc -RRB- is the .com boom ."],
+                &["-LRB- .NET 's .env.local , \" .PDF \" or ~/.bashrc -RRB- is the .com boom ."],
             ),
             ("Use .NET. .Net-based too", &["Use .NET .", ".Net - based too"]),
             (
@@ -359,7 +359,7 @@ fn a_blank_line_ends_a_sentence_and_a_line_does_not() {
 
 #[test]
 fn mail_headers_and_items_of_lists_end_with_their_line() {
-    let list = "Buy these\n- milk\n- two loaves\n  of bread\n* salt\nand go home.\n\n1. Open it\n2. Eat. Sleep\n";
+    let list = "Buy these\n- milk\n- two loaves\n  of bread\n* salt\nand go home.\n\n1. Open it\n2. Eat. Sleep\na. Wake up\nb. Rise\n";
     let mail = "From: Ann Reed\nTo: Bo\nSubject: The dog\n of Ann\n\nIt costs all the money that we have, or at least\n200. Now\n";
     check(
         SPLIT,
@@ -375,6 +375,8 @@ fn mail_headers_and_items_of_lists_end_with_their_line() {
                     "1. Open it",
                     "2. Eat .",
                     "Sleep",
+                    "a. Wake up",
+                    "b. Rise",
                 ],
             ),
             (
@@ -388,6 +390,20 @@ fn mail_headers_and_items_of_lists_end_with_their_line() {
                 ],
             ),
         ],
+    );
+}
+
+#[test]
+fn paths_and_dollars_are_single_words() {
+    check(
+        SPLIT,
+        &[(
+            "Run ./a.out or C:\\x\\y (/etc/hosts). US$5 != A$6, and d'you see?",
+            &[
+                "Run ./a.out or C:\\x\\y -LRB- /etc/hosts -RRB- .",
+                "US$ 5 != A$ 6 , and d' you see ?",
+            ],
+        )],
     );
 }
 

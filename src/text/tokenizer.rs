@@ -9,6 +9,9 @@ use super::segmenter::{Marks, Segmenter};
 use super::settings::TextSettings;
 use super::splitter::{Layout, Splitter, TextSentence};
 
+/// The tag of emoji and emoticons in the English Web Treebank.
+const EMOJI_TAG: &str = "NFP";
+
 /// How raw text becomes sentences of words. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Tokenizer {
@@ -16,6 +19,7 @@ pub struct Tokenizer {
     segmenter: Option<Arc<Segmenter>>,
     straightens: bool,
     tags_quotes: bool,
+    tags_emoji: bool,
 }
 
 impl Default for Tokenizer {
@@ -40,13 +44,14 @@ impl Tokenizer {
         };
         let straightens = segmenter.as_ref().is_some_and(has_straight_apostrophes);
         let segmenter = segmenter.map(Arc::new);
-        Self { settings, segmenter, straightens, tags_quotes: false }
+        Self { settings, segmenter, straightens, tags_quotes: false, tags_emoji: false }
     }
 
-    /// The same, which tags straight quotation marks if `tags_quotes`: those that open as ` `` `, the others as `''`.
+    /// The same, which gives tags that the model knows: ` `` ` and `''` to straight quotation marks that open and close, `NFP` to
+    /// emoji and emoticons.
     #[must_use]
-    pub(crate) fn tagging_quotes(self, tags_quotes: bool) -> Self {
-        Self { tags_quotes, ..self }
+    pub(crate) fn tagging(self, knows: impl Fn(&str) -> bool) -> Self {
+        Self { tags_quotes: knows("``") && knows("''"), tags_emoji: knows(EMOJI_TAG), ..self }
     }
 
     /// The settings.
@@ -100,11 +105,13 @@ impl Tokenizer {
         self.straightens
     }
 
-    /// The tag of a token; empty for all but straight quotation marks.
+    /// The tag of a token; empty for all but straight quotation marks and emoji.
     pub(super) fn tag(&self, surface: &str, role: Role) -> &'static str {
         match (surface, role) {
             ("\"" | "\u{ff02}", Role::Closing) if self.tags_quotes => "''",
             ("\"" | "\u{ff02}", _) if self.tags_quotes => "``",
+            // `<3` is `less than three` too.
+            (_, Role::Emoticon) if self.tags_emoji && surface != "<3" => EMOJI_TAG,
             _ => "",
         }
     }

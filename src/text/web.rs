@@ -1,4 +1,4 @@
-//! Web, e-mail and DOI addresses, which are not split.
+//! Web, e-mail and DOI addresses and paths of files, which are not split.
 
 use std::ops::Range;
 
@@ -87,6 +87,23 @@ fn host(text: &str) -> Option<usize> {
     Some(if has_path { trimmed(text) } else { host.len() })
 }
 
+/// The length of the path of a file at the beginning of a text: `/etc/passwd`, `~/x`, `../x`, `C:\x`; `None` if there is none.
+pub(super) fn path(text: &str) -> Option<usize> {
+    let has_drive = text.starts_with(|c: char| c.is_ascii_alphabetic());
+    let root = if has_drive {
+        text[1..].strip_prefix(":\\")
+    } else {
+        let folder = ["~/", "./", "../"].iter().find_map(|folder| text.strip_prefix(folder));
+        let has_more = |path: &&str| path.split('/').nth(1).is_some_and(begins_name);
+        folder.or_else(|| text.strip_prefix('/').filter(has_more))
+    };
+    root.filter(|path| begins_name(path)).map(|_| trimmed(text))
+}
+
+fn begins_name(path: &str) -> bool {
+    path.trim_start_matches('.').starts_with(|c: char| c.is_alphanumeric() || c == '_')
+}
+
 /// The length of an address that extends to the end of the text or to a character that no address contains, such as white
 /// space or one of a script without spaces. It does not include final punctuation or closing brackets without an opening one.
 fn trimmed(text: &str) -> usize {
@@ -127,6 +144,23 @@ mod tests {
         assert_eq!(found("a.org/b\tc"), Some("a.org/b"));
         assert_eq!(found("https://a.example/をご覧ください。"), Some("https://a.example/"));
         assert_eq!(found("https://a.example/b」と"), Some("https://a.example/b"));
+    }
+
+    #[test]
+    fn paths_have_a_root() {
+        for (text, end) in [
+            ("/etc/passwd.", 11),
+            ("~/.bashrc", 9),
+            ("./a.out", 7),
+            ("../x/y)", 6),
+            (r"C:\Users\bo.", 11),
+        ] {
+            assert_eq!(path(text), Some(end), "{text}");
+        }
+        for text in ["/he", "//x/y", "/ x/y", "a/b/c", "./", "~", "C:x", "\u{e9}:", "...", "/a//b"]
+        {
+            assert_eq!(path(text), None, "{text}");
+        }
     }
 
     #[test]

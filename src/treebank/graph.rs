@@ -6,7 +6,7 @@
 //! 1. A token directly below the root, such as punctuation in NEGRA, is attached to the lowest node that has words on
 //!    both sides of it.
 //! 2. Children are raised, bottom-up: of a node that is still discontinuous, the contiguous children that include
-//!    the head (edge label `HD`) stay, or without a head those with the most words, not counting words of raised
+//!    the head (edge label `HD`, or `hd` in Alpino) stay, or without a head those with the most words, not counting words of raised
 //!    children; the other children move to its parent. This is the usual conversion of NEGRA and TIGER (Kübler
 //!    2005); Boyd (2007) compares it with splitting nodes.
 //! 3. Brackets and quotation marks that belong together are put below the same node where the tree stays continuous.
@@ -92,7 +92,7 @@ impl Graph {
         }
         let node = &mut self.nodes[parent as usize];
         node.children.push(child);
-        if function == HEAD {
+        if function.eq_ignore_ascii_case(HEAD) {
             node.head.get_or_insert(child);
         }
         if let Vertex::Node(child) = child

@@ -72,10 +72,10 @@ pub struct ReadOptions {
 /// How many of the skipped trees a report lists.
 const NAMED: usize = 3;
 
-/// How many trees were read and skipped; displayed as `read 18951 trees, skipped 2 (reasons)`.
+/// How many trees, or sentences of raw text, were read and skipped; displayed as `read 18951 trees, skipped 2 (reasons)`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReadReport {
-    /// How many trees were read.
+    /// How many were read.
     pub read: u64,
     /// How many malformed trees, or pieces of text outside of trees, were skipped.
     pub skipped: u64,
@@ -88,10 +88,18 @@ pub struct ReadReport {
     /// Files and links that were not read, each with its reason: a file is read once, by whatever paths it is reached,
     /// and links to folders are not followed.
     pub left_out: Vec<String>,
+    /// Whether they are sentences of raw text.
+    is_of_text: bool,
 }
 
 impl ReadReport {
-    fn skip(&mut self, why: &Error) {
+    /// A report on sentences of raw text.
+    pub(crate) fn of_sentences() -> Self {
+        Self { is_of_text: true, ..Self::default() }
+    }
+
+    /// Counts a tree or sentence that is skipped.
+    pub(crate) fn skip(&mut self, why: &Error) {
         self.skipped += 1;
         if self.reasons.len() < NAMED {
             self.reasons.push(match why {
@@ -105,7 +113,8 @@ impl ReadReport {
 
 impl fmt::Display for ReadReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "read {}, skipped {}", counted(self.read, "tree"), self.skipped)?;
+        let unit = if self.is_of_text { "sentence" } else { "tree" };
+        write!(f, "read {}, skipped {}", counted(self.read, unit), self.skipped)?;
         if !self.reasons.is_empty() {
             write!(f, " ({}", self.reasons.join("; "))?;
             match self.skipped - self.reasons.len() as u64 {

@@ -130,3 +130,67 @@ fn the_period_of_a_unit_between_two_numbers_ends_no_sentence() {
         ],
     );
 }
+
+#[test]
+fn reporting_clauses_belong_to_the_question_before_them() {
+    check(
+        SPLIT,
+        &[
+            (
+                "\"Why?\" I asked. \"Go!\" Dr. Ann Reed said. \"So?\" Ann left.",
+                &[
+                    "\" Why ? \" I asked .",
+                    "\" Go ! \" Dr. Ann Reed said .",
+                    "\" So ? \"",
+                    "Ann left .",
+                ],
+            ),
+            (
+                "\u{201c}Why?\u{201d} Ann\nasked. (Why?) Ann asked.",
+                &["\u{201c} Why ? \u{201d} Ann asked .", "-LRB- Why ? -RRB-", "Ann asked ."],
+            ),
+            ("\"Why?\" Ann", &["\" Why ? \"", "Ann"]),
+        ],
+    );
+    check(
+        UNICODE,
+        &[(
+            "\u{2014}\u{bf}Qu\u{e9}? \u{2014}dijo Ana. \u{2014}\u{a1}Ven! \u{2014}Voy.",
+            &[
+                "\u{2014} \u{bf} Qu\u{e9} ? \u{2014} dijo Ana .",
+                "\u{2014} \u{a1} Ven !",
+                "\u{2014} Voy .",
+            ],
+        )],
+    );
+}
+
+#[test]
+fn a_sentence_ends_without_white_space_before_a_common_first_word() {
+    check(
+        SPLIT,
+        &[
+            ("He left.Then it rained.I stayed.", &["He left .", "Then it rained .", "I stayed ."]),
+            ("See file.txt or vitamin.A now", &["See file.txt or vitamin.A now"]),
+        ],
+    );
+}
+
+#[test]
+fn legal_abbreviations_end_no_sentence() {
+    check(
+        SPLIT,
+        &[
+            (
+                "See Roe v. Wade and 42 F. Supp. 2d 100 (9th Cir. 1997), para. 3 and cl. 7.",
+                &[
+                    "See Roe v. Wade and 42 F. Supp. 2d 100 -LRB- 9th Cir. 1997 -RRB- , para. 3 and cl. 7 .",
+                ],
+            ),
+            (
+                "On Mar. 5 Det. Insp. Lee left Apt. 5 at 9 a.m. Mr. Orr slept.",
+                &["On Mar. 5 Det. Insp. Lee left Apt. 5 at 9 a.m.", "Mr. Orr slept ."],
+            ),
+        ],
+    );
+}
