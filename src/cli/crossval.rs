@@ -21,7 +21,7 @@ use crate::output;
 use crate::preset::{DEFAULT, MethodChoice};
 use crate::tree::Tree;
 use crate::treebank::partition::{self, Entry};
-use crate::treebank::{Cleaning, ReadOptions, Treebank, ids, penn};
+use crate::treebank::{Cleaning, ReadOptions, Treebank, penn};
 
 /// Train and score a parser on each part of a treebank in turn (cross-validation).
 ///
@@ -121,9 +121,6 @@ impl Bank {
         let (mut entries, report) = partition::read(&args.train, &args.treebank.options())?;
         note_report(&report, args.verbosity.quiet);
         let read = entries.len();
-        for entry in &mut entries {
-            entry.tree = ids::without_id(std::mem::take(&mut entry.tree));
-        }
         entries.retain(|entry| cleaning.strip(entry.tree.clone()).is_some());
         if entries.len() < read && !args.verbosity.quiet {
             let n = (read - entries.len()) as u64;

@@ -273,7 +273,6 @@ impl Asked<'_> {
         let nth = self.args.nth;
         while nth.is_none_or(|nth| self.read < nth.last) {
             let tree = match trees.next()? {
-                Ok(tree) if self.args.ids => self.cleaning.strip(ids::without_id(tree)),
                 Ok(tree) => self.cleaning.strip(tree),
                 Err(error) => return Some(Err(error)),
             };
