@@ -274,3 +274,17 @@ fn an_id_is_no_word() {
     let part = std::fs::read_to_string(folder.path().join("parts/all.mrg")).unwrap();
     assert_eq!(part, named);
 }
+
+#[test]
+fn the_root_of_export_format_gives_way_to_that_of_trees_with_ids() {
+    let bank = "#FORMAT 3\n#BOS 226 1 2\ndogs\tNN\t--\tSB\t500\nbark\tVB\t--\tHD\t500\n\
+                #500\tS\t--\t--\t0\n#EOS 226\n";
+    let named = "( (S (NN dogs) (VB bark)) (ID 226))\n";
+    assert_eq!(trees(bank, &["-q", "--ids", "--no-clean"]).1, named);
+    let folder = folder(&[("bank", bank.as_bytes())]);
+    let split = ["split", "-q", "--ids", "-o", "parts", "--share", "all=100", "bank"];
+    assert_eq!(run(folder.path(), &split).0, 0);
+    assert_eq!(std::fs::read_to_string(folder.path().join("parts/all.mrg")).unwrap(), named);
+    let (_, scores, _) = run(folder.path(), &["eval", "--json", "bank", "parts/all.mrg"]);
+    assert!(scores.contains("\"f1\": 100.0"), "{scores}");
+}
