@@ -148,7 +148,7 @@ impl TreeReader {
         let is_xml = begins(&head, &XML);
         let root = if is_xml { first_element(&mut head, &mut stream)? } else { String::new() };
         let text = text_of(&head);
-        let declared = declared(text).filter(|_| is_xml && self.encoding == Encoding::Utf8);
+        let declared = declared(text).filter(|_| is_xml && self.encoding == Encoding::Auto);
         let encoding = declared.unwrap_or(self.encoding);
         let (name, stream) = (&self.name, Box::new(Cursor::new(head).chain(stream)));
         Ok(if is_xml && ["alpino_ds", "treebank"].contains(&root.as_str()) {
@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     fn trees(bytes: &'static [u8]) -> Result<Vec<String>> {
-        let mut reader = TreeReader::new(Box::new(bytes), "t", Encoding::Utf8);
+        let mut reader = TreeReader::new(Box::new(bytes), "t", Encoding::Auto);
         let mut trees = Vec::new();
         while let Some(tree) = reader.read()? {
             trees.push(tree.to_string());
