@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use super::inputs::note_report;
+use super::inputs::{note_report, note_without_words};
 use super::options::{ThreadsArg, TreebankArgs, Verbosity, note_stdin};
 use super::out::{Out, OutArg};
 use super::page::player::{PlayedGold, PlayerPage, Players};
@@ -93,6 +93,9 @@ enum OracleOutput {
     Html,
 }
 
+/// Why a tree has no derivation that is no fault of the system.
+const NO_WORDS: &str = "no words";
+
 /// The number of trees that a model parses at a time.
 const CHUNK: usize = 256;
 
@@ -136,28 +139,27 @@ fn prepared(plan: &Plan, tree: Tree) -> Option<Tree> {
 }
 
 /// Writes the derivation of each tree, in a system that is made for it: of the trees of a treebank, each has the same
-/// derivation in a system that is made for all. Returns how many trees cannot be built.
+/// derivation in a system that is made for all. Returns how many trees with words cannot be built.
 fn derivations(args: &OracleArgs, plan: &Plan, out: &mut Out) -> anyhow::Result<u64> {
     let input = TreeInput::open(&args.files, &args.treebank, &args.verbosity, Some(&args.out))?;
     let mut number = 0;
-    let mut select = |trees: &mut Trees| loop {
-        match trees.next()?.map(|tree| prepared(plan, tree)) {
-            Ok(None) => {}
-            Ok(Some(tree)) => {
-                number += 1;
-                return Some(Ok(InputTree { number, at: None, id: None, tree }));
-            }
-            Err(error) => return Some(Err(error)),
-        }
+    let mut select = |trees: &mut Trees| {
+        let tree = trees.next()?.map(|tree| prepared(plan, tree).unwrap_or_default());
+        number += 1;
+        Some(tree.map(|tree| InputTree { number, at: None, id: None, tree }))
     };
     let process = |InputTree { number, tree, .. }: InputTree, bytes: &mut Vec<u8>| {
+        // Writing to memory does not fail.
+        if tree.tokens().is_empty() {
+            _ = writeln!(bytes, "# tree {number}: {NO_WORDS}\n");
+            return Ok(true);
+        }
         let vocabulary = Vocabulary::of([tree.tokens()], 1);
         let only = [&tree];
         let write = |bytes: &mut Vec<u8>| -> Result<()> {
             let system = plan.builder(Source::Trees(&only), &vocabulary).build()?;
             let sentence = vocabulary.encode(tree.tokens());
             check_replay(&*system, &sentence, &tree)?;
-            // Writing to memory does not fail.
             _ = write_derivation(&Derivation::of_gold(&*system, &sentence, &tree), bytes);
             Ok(())
         };
@@ -182,13 +184,20 @@ fn all_statistics(args: &OracleArgs, plan: &Plan, out: &mut Out) -> anyhow::Resu
         input.bar.add(1);
     }
     drop(input.bar);
-    note_report(input.trees.report(), args.verbosity.quiet);
+    note_trees(&input.trees, trees.len() as u64, args);
     let trees: Vec<&Tree> = trees.iter().collect();
     let vocabulary = Vocabulary::of(trees.iter().map(|tree| tree.tokens()), 1);
     let system = plan.builder(Source::Trees(&trees), &vocabulary).build()?;
     let is_shown = !args.verbosity.quiet;
     let bar = ReadingBar::of_count(is_shown, trees.len(), "trees");
     Ok(statistics(&*system, (&trees, &vocabulary), bar, out)?)
+}
+
+/// Notes what was read, and how many of the trees have no words.
+fn note_trees(trees: &Trees, with_words: u64, args: &OracleArgs) {
+    let report = trees.report();
+    note_without_words(report.read - with_words, args.verbosity.quiet);
+    note_report(report, args.verbosity.quiet);
 }
 
 /// Writes a page that plays the derivations by all presets; returns how many trees a system cannot build.
@@ -228,7 +237,7 @@ fn played(
 ) -> PlayedGold {
     let name = preset.to_owned();
     let Some(tree) = tree else {
-        return PlayedGold { name, trace: None, problem: Some("no words".to_owned()) };
+        return PlayedGold { name, trace: None, problem: Some(NO_WORDS.to_owned()) };
     };
     let sentence = vocabulary.encode(tree.tokens());
     match check_replay(system, &sentence, tree) {
@@ -263,7 +272,7 @@ fn accuracy(args: &OracleArgs, path: &Path, mut out: Out) -> anyhow::Result<Exit
         counts += parser.decisions(trees);
         Ok(())
     })?;
-    note_report(input.trees.report(), args.verbosity.quiet);
+    note_trees(&input.trees, counts.trees + counts.unfit, args);
     drop(input.bar);
     writeln!(out, "trees\t{}", counts.trees)?;
     writeln!(out, "trees that cannot be built\t{}", counts.unfit)?;
