@@ -123,7 +123,12 @@ pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
         derivations(args, &plan(args, &args.preset[0])?, &mut out)?
     };
     out.finish()?;
-    Ok(if unfit == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(status(unfit))
+}
+
+/// The exit status when the system cannot build so many trees.
+fn status(unfit: u64) -> ExitCode {
+    if unfit == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn plan(args: &OracleArgs, preset: &str) -> anyhow::Result<Plan> {
@@ -200,12 +205,13 @@ fn note_trees(trees: &Trees, with_words: u64, args: &OracleArgs) {
     note_report(report, args.verbosity.quiet);
 }
 
-/// Writes a page that plays the derivations by all presets; returns how many trees a system cannot build.
+/// Writes a page that plays the derivations by all presets; returns how many trees with words a system cannot build.
 fn play(args: &OracleArgs, out: &mut Out) -> anyhow::Result<u64> {
     note_stdin(&args.files, args.verbosity.quiet);
     let (trees, report) = read_all(&args.files, &args.treebank.options())?;
     note_report(&report, args.verbosity.quiet);
     let mut sentences: Vec<Vec<PlayedGold>> = trees.iter().map(|_| Vec::new()).collect();
+    let mut unfit = 0;
     for preset in &args.preset {
         let plan = plan(args, preset)?;
         let trees: Vec<Option<Tree>> =
@@ -214,18 +220,19 @@ fn play(args: &OracleArgs, out: &mut Out) -> anyhow::Result<u64> {
         let vocabulary = Vocabulary::of(borrowed.iter().map(|tree| tree.tokens()), 1);
         let system = plan.builder(Source::Trees(&borrowed), &vocabulary).build()?;
         for (all, tree) in sentences.iter_mut().zip(&trees) {
-            all.push(played(&*system, &vocabulary, preset, tree.as_ref()));
+            let played = played(&*system, &vocabulary, preset, tree.as_ref());
+            unfit += u64::from(tree.is_some() && played.problem.is_some());
+            all.push(played);
         }
     }
     let files: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
     let title = format!("Derivations of {}: {}", files.join(", "), args.preset.join(", "));
     page::begin(&PlayerPage { title }, out)?;
-    let problems = sentences.iter().flatten().filter(|played| played.problem.is_some()).count();
     for systems in sentences {
         page::write_line(&Players { systems }, out)?;
     }
     out.write_all(page::END)?;
-    Ok(problems as u64)
+    Ok(unfit)
 }
 
 /// The derivation of a tree by a preset; no tree if it has no words.
@@ -265,7 +272,7 @@ fn accuracy(args: &OracleArgs, path: &Path, mut out: Out) -> anyhow::Result<Exit
         note_report(input.trees.report(), args.verbosity.quiet);
         write_margins(&margins, &mut out)?;
         out.finish()?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(status(margins.unfit));
     }
     let mut counts = DecisionCounts::default();
     chunks(&mut input, |trees| {
@@ -286,7 +293,7 @@ fn accuracy(args: &OracleArgs, path: &Path, mut out: Out) -> anyhow::Result<Exit
         writeln!(out, "{name}\t{}\t{right}\t{of_legal}", decisions.number)?;
     }
     out.finish()?;
-    Ok(ExitCode::SUCCESS)
+    Ok(status(counts.unfit))
 }
 
 /// Processes the trees of the input, some at a time; none if there are none.

@@ -350,6 +350,26 @@ fn the_oracle_numbers_trees_as_the_file_does() {
 }
 
 #[test]
+fn the_oracle_fails_on_trees_that_cannot_be_built_whatever_it_writes() {
+    let model = model().display().to_string();
+    let model = model.as_str();
+    let without_words = "(())\n(TOP (X x))\n(TOP (-NONE- *))\n";
+    let unfit = format!("{without_words}(NP (NP (NN x)) (TOP (NN y)))\n");
+    for options in [
+        &[][..],
+        &["--stats"],
+        &["--output", "html"],
+        &["--model", model],
+        &["--model", model, "--model", model],
+    ] {
+        for (trees, status) in [(without_words, 0), (unfit.as_str(), 1)] {
+            let mut oracle = srparse(&["oracle", "-q"]);
+            oracle.args(options).write_stdin(trees).assert().code(status);
+        }
+    }
+}
+
+#[test]
 fn the_oracle_reports_the_accuracy_of_a_model() {
     let accuracy = |threads: &str, file: &str| {
         let mut oracle = srparse(&["oracle", "-j", threads, "--model"]);

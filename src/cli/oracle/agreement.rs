@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 
-use super::{OracleArgs, chunks, note_trees};
+use super::{OracleArgs, chunks, note_trees, status};
 use crate::cli::out::Out;
 use crate::cli::tree_input::TreeInput;
 use crate::eval::agreement::{Agreement, MOST_SYSTEMS};
@@ -41,7 +41,7 @@ pub(super) fn run(args: &OracleArgs, paths: &[PathBuf], mut out: Out) -> anyhow:
     drop(input.bar);
     counts.write(&mut out)?;
     out.finish()?;
-    Ok(ExitCode::SUCCESS)
+    Ok(status(counts.unfit))
 }
 
 /// Opens the models, which must have the same derivation of every tree.
