@@ -10,7 +10,7 @@ use super::reading_bar::ReadingBar;
 use crate::error::Place;
 use crate::eval::Evaluation;
 use crate::tree::{OTHER_ROOTS, Tree};
-use crate::treebank::{ByteCounter, Cleaning, ReadOptions, Trees, ids};
+use crate::treebank::{ByteCounter, Cleaning, ReadOptions, Trees};
 
 /// One file, with counts of the root labels in it that are treated as `TOP`.
 struct Side {
@@ -29,8 +29,7 @@ impl Side {
             let Some(tree) = self.trees.next().transpose()? else {
                 return Ok(None);
             };
-            // An ID is no word, whatever the cleaning.
-            match self.strip.strip(ids::without_id(tree)) {
+            match self.strip.strip(tree) {
                 Some(tree) => break tree,
                 None => self.left_out += 1,
             }

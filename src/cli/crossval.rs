@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::ensure;
 
 use super::experiment::{Runs, write_text};
-use super::inputs::note_report;
+use super::inputs::{note_report, note_without_words};
 use super::listed;
 use super::options::{INPUT, ThreadsArg, TreebankArgs, Verbosity};
 use super::out::{print, refuse_folder_of_inputs};
@@ -21,7 +21,7 @@ use crate::output;
 use crate::preset::{DEFAULT, MethodChoice};
 use crate::tree::Tree;
 use crate::treebank::partition::{self, Entry};
-use crate::treebank::{Cleaning, ReadOptions, Treebank, ids, penn};
+use crate::treebank::{Cleaning, ReadOptions, Treebank, penn};
 
 /// Train and score a parser on each part of a treebank in turn (cross-validation).
 ///
@@ -121,14 +121,8 @@ impl Bank {
         let (mut entries, report) = partition::read(&args.train, &args.treebank.options())?;
         note_report(&report, args.verbosity.quiet);
         let read = entries.len();
-        for entry in &mut entries {
-            entry.tree = ids::without_id(std::mem::take(&mut entry.tree));
-        }
         entries.retain(|entry| cleaning.strip(entry.tree.clone()).is_some());
-        if entries.len() < read && !args.verbosity.quiet {
-            let n = (read - entries.len()) as u64;
-            say!("left out {} without words after cleaning", counted(n, "tree"));
-        }
+        note_without_words((read - entries.len()) as u64, args.verbosity.quiet);
         let units = args.units.units(&entries)?;
         let n_folds = usize::from(args.folds);
         let unit = if args.units.are_documents() { "document" } else { "tree" };

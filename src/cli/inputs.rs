@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::closed_streams::stdin_was_closed;
 use super::notes::Notes;
 use crate::Error;
+use crate::error::counted;
 use crate::treebank::{Input, Inputs, ReadReport, expand};
 
 /// Expands files, folders and patterns, and notes what is left out, unless `quiet`.
@@ -39,6 +40,13 @@ pub(super) fn note_left_out(left_out: &[String], quiet: bool) {
         notes.print(&format!("note: {reason}"));
     }
     notes.end();
+}
+
+/// Notes how many trees cleaning leaves no words, unless `quiet`.
+pub(super) fn note_without_words(trees: u64, quiet: bool) {
+    if trees > 0 && !quiet {
+        say!("left out {} without words after cleaning", counted(trees, "tree"));
+    }
 }
 
 /// Prints what was read and what was left out; unless `quiet`, or trees were skipped.

@@ -165,7 +165,7 @@ pub(super) struct Verbosity {
 /// The encoding of text files.
 #[derive(Debug, clap::Args)]
 pub(super) struct EncodingArg {
-    /// Character encoding of the input: utf-8, gb18030 or latin-1.
+    /// Character encoding: auto (what XML declares, otherwise utf-8), utf-8, gb18030 or latin-1.
     #[arg(value_parser = listed::encodings(), hide_possible_values = true, long, value_name = "NAME", default_value_t)]
     pub(super) encoding: Encoding,
 }

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use super::inputs::note_report;
+use super::inputs::{note_report, note_without_words};
 use super::options::{ThreadsArg, TreebankArgs, Verbosity, note_stdin};
 use super::out::{Out, OutArg};
 use super::page::player::{PlayedGold, PlayerPage, Players};
@@ -93,6 +93,9 @@ enum OracleOutput {
     Html,
 }
 
+/// Why a tree has no derivation that is no fault of the system.
+const NO_WORDS: &str = "no words";
+
 /// The number of trees that a model parses at a time.
 const CHUNK: usize = 256;
 
@@ -120,7 +123,12 @@ pub fn run(args: &OracleArgs) -> anyhow::Result<ExitCode> {
         derivations(args, &plan(args, &args.preset[0])?, &mut out)?
     };
     out.finish()?;
-    Ok(if unfit == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(status(unfit))
+}
+
+/// The exit status when the system cannot build so many trees.
+fn status(unfit: u64) -> ExitCode {
+    if unfit == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn plan(args: &OracleArgs, preset: &str) -> anyhow::Result<Plan> {
@@ -136,28 +144,27 @@ fn prepared(plan: &Plan, tree: Tree) -> Option<Tree> {
 }
 
 /// Writes the derivation of each tree, in a system that is made for it: of the trees of a treebank, each has the same
-/// derivation in a system that is made for all. Returns how many trees cannot be built.
+/// derivation in a system that is made for all. Returns how many trees with words cannot be built.
 fn derivations(args: &OracleArgs, plan: &Plan, out: &mut Out) -> anyhow::Result<u64> {
     let input = TreeInput::open(&args.files, &args.treebank, &args.verbosity, Some(&args.out))?;
     let mut number = 0;
-    let mut select = |trees: &mut Trees| loop {
-        match trees.next()?.map(|tree| prepared(plan, tree)) {
-            Ok(None) => {}
-            Ok(Some(tree)) => {
-                number += 1;
-                return Some(Ok(InputTree { number, at: None, id: None, tree }));
-            }
-            Err(error) => return Some(Err(error)),
-        }
+    let mut select = |trees: &mut Trees| {
+        let tree = trees.next()?.map(|tree| prepared(plan, tree).unwrap_or_default());
+        number += 1;
+        Some(tree.map(|tree| InputTree { number, at: None, id: None, tree }))
     };
     let process = |InputTree { number, tree, .. }: InputTree, bytes: &mut Vec<u8>| {
+        // Writing to memory does not fail.
+        if tree.tokens().is_empty() {
+            _ = writeln!(bytes, "# tree {number}: {NO_WORDS}\n");
+            return Ok(true);
+        }
         let vocabulary = Vocabulary::of([tree.tokens()], 1);
         let only = [&tree];
         let write = |bytes: &mut Vec<u8>| -> Result<()> {
             let system = plan.builder(Source::Trees(&only), &vocabulary).build()?;
             let sentence = vocabulary.encode(tree.tokens());
             check_replay(&*system, &sentence, &tree)?;
-            // Writing to memory does not fail.
             _ = write_derivation(&Derivation::of_gold(&*system, &sentence, &tree), bytes);
             Ok(())
         };
@@ -182,7 +189,7 @@ fn all_statistics(args: &OracleArgs, plan: &Plan, out: &mut Out) -> anyhow::Resu
         input.bar.add(1);
     }
     drop(input.bar);
-    note_report(input.trees.report(), args.verbosity.quiet);
+    note_trees(&input.trees, trees.len() as u64, args);
     let trees: Vec<&Tree> = trees.iter().collect();
     let vocabulary = Vocabulary::of(trees.iter().map(|tree| tree.tokens()), 1);
     let system = plan.builder(Source::Trees(&trees), &vocabulary).build()?;
@@ -191,12 +198,20 @@ fn all_statistics(args: &OracleArgs, plan: &Plan, out: &mut Out) -> anyhow::Resu
     Ok(statistics(&*system, (&trees, &vocabulary), bar, out)?)
 }
 
-/// Writes a page that plays the derivations by all presets; returns how many trees a system cannot build.
+/// Notes what was read, and how many of the trees have no words.
+fn note_trees(trees: &Trees, with_words: u64, args: &OracleArgs) {
+    let report = trees.report();
+    note_without_words(report.read - with_words, args.verbosity.quiet);
+    note_report(report, args.verbosity.quiet);
+}
+
+/// Writes a page that plays the derivations by all presets; returns how many trees with words a system cannot build.
 fn play(args: &OracleArgs, out: &mut Out) -> anyhow::Result<u64> {
     note_stdin(&args.files, args.verbosity.quiet);
     let (trees, report) = read_all(&args.files, &args.treebank.options())?;
     note_report(&report, args.verbosity.quiet);
     let mut sentences: Vec<Vec<PlayedGold>> = trees.iter().map(|_| Vec::new()).collect();
+    let mut unfit = 0;
     for preset in &args.preset {
         let plan = plan(args, preset)?;
         let trees: Vec<Option<Tree>> =
@@ -205,18 +220,19 @@ fn play(args: &OracleArgs, out: &mut Out) -> anyhow::Result<u64> {
         let vocabulary = Vocabulary::of(borrowed.iter().map(|tree| tree.tokens()), 1);
         let system = plan.builder(Source::Trees(&borrowed), &vocabulary).build()?;
         for (all, tree) in sentences.iter_mut().zip(&trees) {
-            all.push(played(&*system, &vocabulary, preset, tree.as_ref()));
+            let played = played(&*system, &vocabulary, preset, tree.as_ref());
+            unfit += u64::from(tree.is_some() && played.problem.is_some());
+            all.push(played);
         }
     }
     let files: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
     let title = format!("Derivations of {}: {}", files.join(", "), args.preset.join(", "));
     page::begin(&PlayerPage { title }, out)?;
-    let problems = sentences.iter().flatten().filter(|played| played.problem.is_some()).count();
     for systems in sentences {
         page::write_line(&Players { systems }, out)?;
     }
     out.write_all(page::END)?;
-    Ok(problems as u64)
+    Ok(unfit)
 }
 
 /// The derivation of a tree by a preset; no tree if it has no words.
@@ -228,7 +244,7 @@ fn played(
 ) -> PlayedGold {
     let name = preset.to_owned();
     let Some(tree) = tree else {
-        return PlayedGold { name, trace: None, problem: Some("no words".to_owned()) };
+        return PlayedGold { name, trace: None, problem: Some(NO_WORDS.to_owned()) };
     };
     let sentence = vocabulary.encode(tree.tokens());
     match check_replay(system, &sentence, tree) {
@@ -256,14 +272,14 @@ fn accuracy(args: &OracleArgs, path: &Path, mut out: Out) -> anyhow::Result<Exit
         note_report(input.trees.report(), args.verbosity.quiet);
         write_margins(&margins, &mut out)?;
         out.finish()?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(status(margins.unfit));
     }
     let mut counts = DecisionCounts::default();
     chunks(&mut input, |trees| {
         counts += parser.decisions(trees);
         Ok(())
     })?;
-    note_report(input.trees.report(), args.verbosity.quiet);
+    note_trees(&input.trees, counts.trees + counts.unfit, args);
     drop(input.bar);
     writeln!(out, "trees\t{}", counts.trees)?;
     writeln!(out, "trees that cannot be built\t{}", counts.unfit)?;
@@ -277,7 +293,7 @@ fn accuracy(args: &OracleArgs, path: &Path, mut out: Out) -> anyhow::Result<Exit
         writeln!(out, "{name}\t{}\t{right}\t{of_legal}", decisions.number)?;
     }
     out.finish()?;
-    Ok(ExitCode::SUCCESS)
+    Ok(status(counts.unfit))
 }
 
 /// Processes the trees of the input, some at a time; none if there are none.

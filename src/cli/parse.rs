@@ -36,9 +36,9 @@ use crate::treebank::{Missing, Origin, Reason, ids, penn};
 /// With --input text, raw text is split into sentences and words, across line breaks; a blank line ends
 /// a sentence. With --input lines, each line of raw text is one sentence.
 ///
-/// Otherwise a blank line produces a blank line, in JSON an empty tree. A line that cannot be read
-/// produces (()) and an error message, and the exit status is 2. Partial parses, tags that the model has
-/// never seen, and text of another language are noted on standard error.
+/// Otherwise a blank line produces a blank line, in JSON an empty tree, in CoNLL-U a comment. A line that
+/// cannot be read produces (()) and an error message, and the exit status is 2. Partial parses, tags that
+/// the model has never seen, and text of another language are noted on standard error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   echo \"Dogs bark. Don't they?\" | srparse parse --input text
@@ -256,7 +256,7 @@ fn missing(args: &ParseArgs, missing: &Missing) -> Vec<u8> {
         (OutputFormat::Conllu, _) => {
             let mut out = missing.conllu();
             // A list ends with one more blank line.
-            if args.nbest.is_some() && out != b"\n" {
+            if args.nbest.is_some() {
                 out.push(b'\n');
             }
             out

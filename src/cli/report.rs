@@ -25,7 +25,7 @@ use crate::model::{Header, Model, embedded};
 use crate::parser::Parser;
 use crate::train::session::words;
 use crate::tree::{Tree, remove_tags};
-use crate::treebank::{Trees, ids};
+use crate::treebank::Trees;
 
 /// Write a page about a model: its scores and errors on development trees.
 ///
@@ -130,8 +130,7 @@ fn read(args: &ReportArgs, parser: &Parser) -> anyhow::Result<Gold> {
     let mut trees = Trees::new(inputs(files, args.verbosity.quiet)?, &args.encoding.options());
     let mut gold = Vec::new();
     while let Some(tree) = trees.next().transpose()? {
-        // An ID is no word, whatever the cleaning.
-        let tree = parser.preset().clean.strip(ids::without_id(tree));
+        let tree = parser.preset().clean.strip(tree);
         gold.extend(tree.map(|tree| (tree, trees.place())));
     }
     if !args.verbosity.quiet {

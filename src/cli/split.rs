@@ -15,6 +15,7 @@ use super::out::{Out, refuse_folder_of_inputs};
 use crate::error::counted;
 use crate::output::OutputFile;
 use crate::text_file;
+use crate::tree::{TRACE, Tree};
 use crate::treebank::partition::{self, Entry, SentenceNumber, Unit};
 use crate::treebank::{ids, penn};
 
@@ -293,8 +294,8 @@ fn write(
     with_ids: bool,
 ) -> io::Result<()> {
     trees.iter().try_for_each(|&at| {
-        let Entry { tree, id, .. } = &entries[at];
-        match id.as_deref().filter(|_| with_ids && ids::of(tree).is_none()) {
+        let Entry { tree, id, id_in_brackets, .. } = &entries[at];
+        match id.as_deref().filter(|_| with_ids || *id_in_brackets) {
             Some(id) => penn::write_line(&ids::with_id(tree, id), out),
             None => penn::write_line(tree, out),
         }
@@ -306,15 +307,13 @@ fn print(parts: &[Part], entries: &[Entry]) -> anyhow::Result<()> {
     let mut out = Out::stdout();
     writeln!(out, "part\ttrees\tdocuments\twords")?;
     for Part { name, trees, units } in parts {
-        let words = trees.iter().map(|&at| words(&entries[at])).sum::<usize>();
+        let words = trees.iter().map(|&at| words(&entries[at].tree)).sum::<usize>();
         writeln!(out, "{name}\t{}\t{units}\t{words}", trees.len())?;
     }
     out.finish()
 }
 
-/// The number of words of a tree, without traces and ID.
-fn words(entry: &Entry) -> usize {
-    let tokens = entry.tree.tokens();
-    let words = tokens.iter().filter(|token| token.tag != crate::tree::TRACE).count();
-    words - usize::from(ids::of(&entry.tree).is_some())
+/// The number of words of a tree, without traces.
+fn words(tree: &Tree) -> usize {
+    tree.tokens().iter().filter(|token| token.tag != TRACE).count()
 }

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail, ensure};
 use console::Term;
 
+use super::inputs::note_without_words;
 use super::options::{INPUT, Numbers, OUTPUT, ThreadsArg, TreebankArgs, Verbosity};
 use super::out::{Out, OutArg};
 use super::page::trees::{PageTree, SentenceTrees, TreesPage};
@@ -206,9 +207,7 @@ fn convert(args: &TreeArgs, out: &mut Out) -> anyhow::Result<ReadReport> {
     {
         bail!("--nth {nth}: the input has only {}", counted(read, "tree"));
     }
-    if without_words > 0 && !args.verbosity.quiet {
-        say!("left out {} without words after cleaning", counted(without_words, "tree"));
-    }
+    note_without_words(without_words, args.verbosity.quiet);
     Ok(trees.report().clone())
 }
 
@@ -273,7 +272,6 @@ impl Asked<'_> {
         let nth = self.args.nth;
         while nth.is_none_or(|nth| self.read < nth.last) {
             let tree = match trees.next()? {
-                Ok(tree) if self.args.ids => self.cleaning.strip(ids::without_id(tree)),
                 Ok(tree) => self.cleaning.strip(tree),
                 Err(error) => return Some(Err(error)),
             };

@@ -24,6 +24,8 @@ pub struct Margins {
     pub bins: BTreeMap<i64, [u64; 2]>,
     /// Candidates with infinite margins, which occur if the label is never chosen.
     pub infinite: [u64; 2],
+    /// Trees that the system cannot build.
+    pub unfit: u64,
 }
 
 impl Margins {
@@ -41,6 +43,7 @@ impl AddAssign for Margins {
     fn add_assign(&mut self, more: Self) {
         let sum = |[right, wrong]: [u64; 2], more: [u64; 2]| [right + more[0], wrong + more[1]];
         self.infinite = sum(self.infinite, more.infinite);
+        self.unfit += more.unfit;
         for (bin, counts) in more.bins {
             let all = self.bins.entry(bin).or_default();
             *all = sum(*all, counts);
@@ -49,7 +52,7 @@ impl AddAssign for Margins {
 }
 
 /// Returns the margins of all candidates of a label along a gold derivation of each tree; trees that the system
-/// cannot build are skipped.
+/// cannot build are only counted.
 ///
 /// # Errors
 /// If the system does not have the label.
@@ -67,7 +70,10 @@ pub fn margins(
     let label = Label(position as u16);
     let follow = |reading: &mut Box<dyn Reading + '_>, Example { sentence, tree }: &Example| {
         let mut margins = Margins::default();
-        let Ok(oracle) = oracle(system, tree, OracleKind::DynamicIfAny) else { return margins };
+        let Ok(oracle) = oracle(system, tree, OracleKind::DynamicIfAny) else {
+            margins.unfit = 1;
+            return margins;
+        };
         let problem = Problem { system, sentence };
         let (mut of_label, mut scores) = (Vec::new(), Vec::new());
         follow_gold(problem, &*oracle, &mut **reading, &mut |step, reading| {

@@ -158,7 +158,8 @@ pub fn write_tokens(
     write_rows(tokens, layout, out, |_, out| out.write_all(b"_\t_"))
 }
 
-/// Writes the rows of a sentence and a blank line; `dependency` writes HEAD and DEPREL of the token at a position.
+/// Writes the rows of a sentence, or else a comment, and a blank line; `dependency` writes HEAD and DEPREL of the token at a
+/// position.
 fn write_rows<W: Write>(
     tokens: &[Token],
     layout: Option<&Layout>,
@@ -166,6 +167,10 @@ fn write_rows<W: Write>(
     dependency: impl Fn(usize, &mut W) -> io::Result<()>,
 ) -> io::Result<()> {
     write_text(layout, out)?;
+    if tokens.is_empty() {
+        // A blank line alone would be no sentence.
+        out.write_all(b"# no words\n")?;
+    }
     for (position, token) in tokens.iter().enumerate() {
         let word = field(&token.word, |c| is_space(c) && c != ' ', "_");
         let tag = field(&token.tag, is_space, "_");
@@ -217,6 +222,9 @@ mod tests {
         }
         let tokens = reader.finish().unwrap();
         assert_eq!(tokens, [Token::new("de", "P"), Token::new("20 000", "NUM")]);
+        let mut empty = Vec::new();
+        write_tokens(&[], None, &mut empty).unwrap();
+        assert_eq!(empty, b"# no words\n\n");
         reader.line("# alone").unwrap();
         assert_eq!(reader.finish(), None);
     }

@@ -1,6 +1,6 @@
 //! Identifiers of sentences.
 
-use crate::tree::{Child, NodeId, Token, Tree, TreeBuilder, Visit};
+use crate::tree::{Child, NodeId, Token, Tree, TreeBuilder, Visit, is_root_label};
 
 /// The tag of an identifier in brackets.
 const ID: &str = "ID";
@@ -14,11 +14,10 @@ pub fn of(tree: &Tree) -> Option<&str> {
     (token.tag == ID).then_some(token.word.as_str())
 }
 
-/// Returns a tree with an ID, where [`of`] finds it; a root `TOP` gives way to one without a label.
+/// Returns a tree with an ID, where [`of`] finds it; a root `TOP`, or with another label that only roots have, gives way
+/// to one without a label.
 pub fn with_id(tree: &Tree, id: &str) -> Tree {
-    let is_top = |node: NodeId| {
-        Some(node) == tree.root() && matches!(tree.node(node).label.as_str(), "" | "TOP")
-    };
+    let is_top = |node: NodeId| Some(node) == tree.root() && is_root_label(&tree.node(node).label);
     let mut builder = TreeBuilder::new();
     builder.open("");
     for step in tree.traverse() {
@@ -78,6 +77,8 @@ mod tests {
         assert_eq!(named.to_string(), "( (S (A a)) (B b) (ID a_b))");
         assert_eq!(without_id(named).to_string(), "( (S (A a)) (B b))");
         assert_eq!(with_id(&"(S (A a))".parse().unwrap(), "1").to_string(), "( (S (A a)) (ID 1))");
+        let tree: Tree = "(VROOT (S (VROOT (A a))) (B b))".parse().unwrap();
+        assert_eq!(with_id(&tree, "1").to_string(), "( (S (VROOT (A a))) (B b) (ID 1))");
         assert_eq!(with_id(&Tree::default(), "1").to_string(), "( (ID 1))");
     }
 }

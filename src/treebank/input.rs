@@ -88,8 +88,10 @@ impl Read for Counted {
 /// The encoding of a text file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Encoding {
-    /// UTF-8, with or without a byte-order mark.
+    /// What an XML file declares; otherwise UTF-8.
     #[default]
+    Auto,
+    /// UTF-8, with or without a byte-order mark.
     Utf8,
     /// GB18030, a superset of GBK and GB2312 (the Chinese Treebank).
     Gb18030,
@@ -99,12 +101,12 @@ pub enum Encoding {
 
 impl Encoding {
     /// The names that [`FromStr`] accepts and messages list.
-    pub const NAMES: [&'static str; 3] = ["utf-8", "gb18030", "latin-1"];
+    pub const NAMES: [&'static str; 4] = ["auto", "utf-8", "gb18030", "latin-1"];
 
-    /// Returns the decoder; `None` for UTF-8, which is validated rather than decoded.
+    /// Returns the decoder; `None` for UTF-8, also if the encoding is not known, which is validated rather than decoded.
     pub(super) fn table(self) -> Option<&'static encoding_rs::Encoding> {
         match self {
-            Self::Utf8 => None,
+            Self::Auto | Self::Utf8 => None,
             Self::Gb18030 => Some(encoding_rs::GB18030),
             Self::Latin1 => Some(encoding_rs::WINDOWS_1252),
         }
@@ -134,7 +136,7 @@ impl Encoding {
     /// Returns the message for bytes that are not text in this encoding.
     pub(crate) fn complaint(self) -> &'static str {
         match self {
-            Self::Utf8 => {
+            Self::Auto | Self::Utf8 => {
                 "not UTF-8 text: choose another encoding (gb18030, latin-1) or convert the file"
             }
             Self::Gb18030 => {
@@ -158,6 +160,7 @@ impl FromStr for Encoding {
 
     fn from_str(text: &str) -> Result<Self> {
         match text.to_ascii_lowercase().as_str() {
+            "auto" => Ok(Self::Auto),
             "utf-8" | "utf8" => Ok(Self::Utf8),
             "gb18030" | "gbk" | "gb2312" => Ok(Self::Gb18030),
             "latin-1" | "latin1" | "iso-8859-1" | "windows-1252" | "cp1252" => Ok(Self::Latin1),
@@ -180,7 +183,10 @@ mod tests {
     fn an_unknown_encoding_lists_the_choices() {
         let message = "utf-9".parse::<Encoding>().unwrap_err().to_string();
         assert!(message.contains("did you mean `utf-8`?"), "{message}");
-        assert!(message.contains("utf-8, gb18030, latin-1"), "{message}");
+        assert!(message.contains("auto, utf-8, gb18030, latin-1"), "{message}");
+        for name in Encoding::NAMES {
+            assert_eq!(name.parse::<Encoding>().unwrap().to_string(), name);
+        }
         for name in ["latin-1", "ISO-8859-1", "windows-1252", "cp1252"] {
             assert_eq!(name.parse::<Encoding>().unwrap(), Encoding::Latin1);
         }

@@ -60,7 +60,8 @@ impl Missing {
         }
     }
 
-    /// Returns it in CoNLL-U: its comments, `# unreadable` if it cannot be read, and a blank line.
+    /// Returns it in CoNLL-U: its comments, `# unreadable` or `# no words`, and a blank line. From CoNLL-U, where comments
+    /// alone are a sentence, what has no words comes back as it was.
     pub fn conllu(&self) -> Vec<u8> {
         let mut out = Vec::new();
         // Writing to memory does not fail.
@@ -75,8 +76,10 @@ impl Missing {
             Origin::Conllu(source) => return source.write_tagged(&[], out),
             origin => origin.write_comments(out)?,
         }
-        let end = if is_bad { "# unreadable\n\n" } else { "\n" };
-        out.write_all(end.as_bytes())
+        if is_bad {
+            return out.write_all(b"# unreadable\n\n");
+        }
+        conllu::write_tokens(&[], None, out)
     }
 }
 

@@ -40,7 +40,7 @@ pub fn parse_line(
     if line.trim_start_matches(is_space).is_empty() {
         return Ok(Sentence::default());
     }
-    if !line.trim_start_matches(is_space).starts_with('{') {
+    if !is_object(line) {
         return Err(LineProblem::new(
             line,
             line,
@@ -82,6 +82,10 @@ pub fn parse_line(
     }
 }
 
+fn is_object(line: &str) -> bool {
+    line.trim_start_matches(is_space).starts_with('{')
+}
+
 /// The `id` of an object that is no sentence; `None` if it has none or the line is no object.
 pub fn id(line: &str) -> Option<SentenceId> {
     #[derive(Deserialize)]
@@ -89,6 +93,10 @@ pub fn id(line: &str) -> Option<SentenceId> {
         id: Option<SentenceId>,
     }
 
+    // A list would be read as the fields in their order.
+    if !is_object(line) {
+        return None;
+    }
     serde_json::from_str::<Named>(line).ok()?.id
 }
 
@@ -286,6 +294,19 @@ mod tests {
             (tokens.into(), serde_json::from_str("[{}]").ok())
         );
         assert_eq!(read(" \r\n", true).unwrap(), Sentence::default());
+    }
+
+    #[test]
+    fn only_objects_have_an_id() {
+        for (line, has_id) in [
+            ("{\"id\":1}", true),
+            (" {\"id\":1}\n", true),
+            ("{}", false),
+            ("[1]", false),
+            ("1", false),
+        ] {
+            assert_eq!(id(line).is_some(), has_id, "{line}");
+        }
     }
 
     #[test]

@@ -188,9 +188,14 @@ impl Trees {
         Some(Place::new(reader.name(), reader.facts().began, 0))
     }
 
-    /// Returns the ID of the last tree, if it has one.
+    /// Returns the ID of the last tree, if it has one; it is no part of the tree.
     pub fn id(&self) -> Option<&str> {
         self.reader.as_ref()?.facts().id.as_deref()
+    }
+
+    /// Returns whether the last tree is from a file with IDs among the brackets, `( (S …) (ID x))`.
+    pub fn has_ids_in_brackets(&self) -> bool {
+        self.reader.as_ref().is_some_and(|reader| reader.facts().ids_in_brackets)
     }
 
     /// Opens an input. One in a format without trees is an error, unless what cannot be read is skipped.
@@ -265,7 +270,7 @@ pub fn read_all(paths: &[PathBuf], options: &ReadOptions) -> Result<(Vec<Tree>, 
 pub struct Treebank {
     /// File names, without folders.
     pub files: Vec<String>,
-    /// The trees, as read.
+    /// The trees, as read, without their IDs.
     pub trees: Vec<Tree>,
 }
 

@@ -14,12 +14,14 @@ use crate::tree::Tree;
 /// A tree of a treebank, and where it is from.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// The tree, as read.
+    /// The tree, as read, without its ID.
     pub tree: Tree,
     /// Its file.
     pub file: String,
     /// Its ID.
     pub id: Option<String>,
+    /// Whether its ID, if any, is among the brackets of the file.
+    pub id_in_brackets: bool,
 }
 
 /// The trees that stay together.
@@ -84,7 +86,8 @@ pub fn read(paths: &[PathBuf], options: &ReadOptions) -> Result<(Vec<Entry>, Rea
     let mut entries = Vec::new();
     while let Some(tree) = trees.next().transpose()? {
         let file = trees.place().map(|place| place.path).unwrap_or_default();
-        entries.push(Entry { tree, file, id: trees.id().map(str::to_owned) });
+        let (id, id_in_brackets) = (trees.id().map(str::to_owned), trees.has_ids_in_brackets());
+        entries.push(Entry { tree, file, id, id_in_brackets });
     }
     Ok((entries, trees.report().clone()))
 }
@@ -170,7 +173,10 @@ mod tests {
 
     #[test]
     fn the_number_of_the_sentence_leaves_few_documents_in_a_row() {
-        let entry = |id: String| Entry { tree: Tree::default(), file: String::new(), id: Some(id) };
+        let entry = |id: String| {
+            let (tree, file) = (Tree::default(), String::new());
+            Entry { tree, file, id: Some(id), id_in_brackets: true }
+        };
         let entries = |name: fn(usize, usize) -> String| -> Vec<Entry> {
             (1..=3).flat_map(|of| (1..=40).map(move |n| entry(name(of, n)))).collect()
         };

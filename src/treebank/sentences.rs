@@ -5,7 +5,6 @@ use std::io::Read;
 
 use super::clean::Cleaning;
 use super::conllu::SentenceReader;
-use super::ids;
 use super::input::{ByteCounter, Encoding, Input};
 pub use super::input_format::InputFormat;
 use super::item::{Item, JsonOrigin, Missing, Origin, Reason, TreeOrigin};
@@ -243,7 +242,6 @@ fn tree_item(
         Ok(None) => return Ok(None),
         Ok(Some(tree)) => {
             let id = reader.facts().id.as_deref().filter(|_| keeps_ids).map(SentenceId::from);
-            let tree = if keeps_ids { ids::without_id(tree) } else { tree };
             let missing = |reason, id| {
                 let origin = Origin::Tree(Box::new(TreeOrigin { tree: None, id }));
                 Item::Missing(Missing { reason, origin })

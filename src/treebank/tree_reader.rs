@@ -41,8 +41,10 @@ pub trait FormatReader: Send {
 pub struct TreeFacts {
     /// The line on which the last tree began.
     pub began: u64,
-    /// The ID of the last tree.
+    /// The ID of the last tree, which is no part of it.
     pub id: Option<String>,
+    /// Whether IDs are among the brackets of trees.
+    pub ids_in_brackets: bool,
     /// The number of nodes with crossing branches so far.
     pub discontinuous: u64,
     /// The number of lemmas after words so far; they are left out.
@@ -51,7 +53,7 @@ pub struct TreeFacts {
     pub is_stray: bool,
 }
 
-/// Penn brackets with the IDs of trees.
+/// Penn brackets; the IDs of trees are no words.
 struct PennTrees {
     reader: PennReader<Stream>,
     facts: TreeFacts,
@@ -63,10 +65,9 @@ impl FormatReader for PennTrees {
         let Self { reader, facts } = self;
         (facts.began, facts.lemmas, facts.is_stray) =
             (reader.began(), reader.lemmas(), reader.is_stray());
-        if let Ok(tree) = &tree {
-            facts.id = tree.as_ref().and_then(ids::of).map(str::to_owned);
-        }
-        tree
+        let tree = tree?;
+        facts.id = tree.as_ref().and_then(ids::of).map(str::to_owned);
+        Ok(tree.map(ids::without_id))
     }
 
     fn facts(&self) -> &TreeFacts {
@@ -107,8 +108,14 @@ impl TreeReader {
 
     /// Returns what is known about the trees so far.
     pub(super) fn facts(&self) -> &TreeFacts {
-        static NOTHING: TreeFacts =
-            TreeFacts { began: 0, id: None, discontinuous: 0, lemmas: 0, is_stray: false };
+        static NOTHING: TreeFacts = TreeFacts {
+            began: 0,
+            id: None,
+            ids_in_brackets: false,
+            discontinuous: 0,
+            lemmas: 0,
+            is_stray: false,
+        };
         match &self.source {
             Source::Unknown(_) => &NOTHING,
             Source::Known(reader) => reader.facts(),
@@ -141,7 +148,7 @@ impl TreeReader {
         let is_xml = begins(&head, &XML);
         let root = if is_xml { first_element(&mut head, &mut stream)? } else { String::new() };
         let text = text_of(&head);
-        let declared = declared(text).filter(|_| is_xml && self.encoding == Encoding::Utf8);
+        let declared = declared(text).filter(|_| is_xml && self.encoding == Encoding::Auto);
         let encoding = declared.unwrap_or(self.encoding);
         let (name, stream) = (&self.name, Box::new(Cursor::new(head).chain(stream)));
         Ok(if is_xml && ["alpino_ds", "treebank"].contains(&root.as_str()) {
@@ -155,7 +162,8 @@ impl TreeReader {
         } else {
             let reader = PennReader::new(stream as Stream, name, encoding);
             let reader = if self.is_lenient { reader.lenient() } else { reader };
-            Box::new(PennTrees { reader, facts: TreeFacts::default() })
+            let facts = TreeFacts { ids_in_brackets: true, ..TreeFacts::default() };
+            Box::new(PennTrees { reader, facts })
         })
     }
 }
@@ -237,7 +245,7 @@ mod tests {
     use super::*;
 
     fn trees(bytes: &'static [u8]) -> Result<Vec<String>> {
-        let mut reader = TreeReader::new(Box::new(bytes), "t", Encoding::Utf8);
+        let mut reader = TreeReader::new(Box::new(bytes), "t", Encoding::Auto);
         let mut trees = Vec::new();
         while let Some(tree) = reader.read()? {
             trees.push(tree.to_string());
@@ -249,6 +257,7 @@ mod tests {
     fn formats_are_recognized_by_their_beginnings() {
         assert_eq!(trees(b"\xef\xbb\xbf\n <DOC>\n(S (A a))").unwrap(), ["(S (A a))"]);
         assert_eq!(trees(b"  (S (A a))(S (B b))").unwrap(), ["(S (A a))", "(S (B b))"]);
+        assert_eq!(trees(b"( (S (A a)) (ID x))").unwrap(), ["( (S (A a)))"]);
         let export = b"\n%% x\n#BOS 1\na\tA\t--\t--\t0\n#EOS 1\n";
         assert_eq!(trees(export).unwrap(), ["(VROOT (A a))"]);
         let xml = b"<?xml version='1.0' encoding='ISO-8859-1'?>\n<corpus><s><graph><terminals>\

@@ -338,6 +338,38 @@ fn the_oracle_prints_a_derivation_and_statistics() {
 }
 
 #[test]
+fn the_oracle_numbers_trees_as_the_file_does() {
+    let trees = "(())\n(TOP (X x))\n(TOP (-NONE- *))\n(NP (NP (NN x)) (TOP (NN y)))\n";
+    let done = srparse(&["oracle", "-q"]).write_stdin(trees).assert().code(1);
+    let expected = "# tree 1: no words\n\n1\t\tx\tSHIFT\n2\tx/X\t\tFINISH\n\n# tree 3: no words\n\n\
+                    # tree 4: a TOP below the root\n\n";
+    assert_eq!(text(&done.get_output().stdout), expected);
+    let done = srparse(&["oracle", "--stats"]).write_stdin(trees).assert().code(1);
+    let said = text(&done.get_output().stderr);
+    assert!(said.contains("left out 2 trees without words after cleaning\n"), "{said}");
+}
+
+#[test]
+fn the_oracle_fails_on_trees_that_cannot_be_built_whatever_it_writes() {
+    let model = model().display().to_string();
+    let model = model.as_str();
+    let without_words = "(())\n(TOP (X x))\n(TOP (-NONE- *))\n";
+    let unfit = format!("{without_words}(NP (NP (NN x)) (TOP (NN y)))\n");
+    for options in [
+        &[][..],
+        &["--stats"],
+        &["--output", "html"],
+        &["--model", model],
+        &["--model", model, "--model", model],
+    ] {
+        for (trees, status) in [(without_words, 0), (unfit.as_str(), 1)] {
+            let mut oracle = srparse(&["oracle", "-q"]);
+            oracle.args(options).write_stdin(trees).assert().code(status);
+        }
+    }
+}
+
+#[test]
 fn the_oracle_reports_the_accuracy_of_a_model() {
     let accuracy = |threads: &str, file: &str| {
         let mut oracle = srparse(&["oracle", "-j", threads, "--model"]);

@@ -182,3 +182,23 @@ fn the_name_of_the_output_says_whether_it_is_compressed() {
     assert!(status == 2 && said.contains("--out d.xz: only gzip is written"), "{said}");
     assert!(!folder.path().join("d.xz").exists());
 }
+
+#[test]
+fn an_encoding_that_is_given_overrides_what_xml_declares() {
+    let xml = |declared: &str| {
+        format!(
+            "<?xml version='1.0' encoding='{declared}'?>\n<corpus><body><s><graph><terminals>\
+             <t id='1' word='für' pos='A'/></terminals></graph></s></body></corpus>\n"
+        )
+    };
+    let (as_latin, as_utf8) = (xml("ISO-8859-1"), xml("UTF-8"));
+    let latin: Vec<u8> = as_utf8.chars().map(|c| c as u8).collect();
+    let folder = folder(&[("u.xml", as_latin.as_bytes()), ("l.xml", &latin)]);
+    let words = |options: &[&str]| {
+        run(folder.path(), &[&["tree", "-q", "--output", "tagged"], options].concat()).1
+    };
+    assert_eq!(words(&["u.xml"]), "f\u{c3}\u{bc}r/A\n");
+    assert_eq!(words(&["--encoding", "auto", "u.xml"]), "f\u{c3}\u{bc}r/A\n");
+    assert_eq!(words(&["--encoding", "utf-8", "u.xml"]), "für/A\n");
+    assert_eq!(words(&["--encoding", "latin-1", "l.xml"]), "für/A\n");
+}

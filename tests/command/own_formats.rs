@@ -247,3 +247,44 @@ fn words_in_angle_brackets_are_words_of_historical_treebanks() {
     let (_, out, _) = trees(bank, &["-q", "--treebank", "ppche"]);
     assert_eq!(out, "(TOP (IP (N <heart>) (V -)))\n");
 }
+
+#[test]
+fn an_id_is_no_word() {
+    let bank = "( (S (NN a)) (ID d1,1) )\n( (S (NN b) (VB c)) (ID d1,2))\n";
+    let named = "( (S (NN a)) (ID d1,1))\n( (S (NN b) (VB c)) (ID d1,2))\n";
+    for (options, expected) in [
+        (&["-q"][..], "(TOP (S (NN a)))\n(TOP (S (NN b) (VB c)))\n"),
+        (&["-q", "--no-clean"], "( (S (NN a)))\n( (S (NN b) (VB c)))\n"),
+        (&["-q", "--output", "tagged"], "a/NN\nb/NN c/VB\n"),
+        (&["-q", "--ids"], named),
+        (&["-q", "--ids", "--no-clean"], named),
+    ] {
+        assert_eq!(trees(bank, options), (0, expected.to_owned(), String::new()), "{options:?}");
+    }
+    assert_eq!(trees(named, &["-q", "--ids"]).1, named);
+    let folder = folder(&[("bank", bank.as_bytes())]);
+    let output = |arguments: &[&str]| run(folder.path(), arguments).1;
+    assert!(output(&["complexity", "bank"]).contains("\nbank\t3\t2\t"));
+    assert_eq!(output(&["find", "--count", "ID", "bank"]), "0\n");
+    assert!(output(&["oracle", "--stats", "bank"]).contains("\nwords\t3\n"));
+    let parsed = output(&["parse", "-q", "--model", "english-fast", "--input", "penn", "bank"]);
+    assert!(parsed.lines().count() == 2 && !parsed.contains("d1"), "{parsed}");
+    // The parts of a treebank in brackets are as it is.
+    output(&["split", "-q", "-o", "parts", "--share", "all=100", "bank"]);
+    let part = std::fs::read_to_string(folder.path().join("parts/all.mrg")).unwrap();
+    assert_eq!(part, named);
+}
+
+#[test]
+fn the_root_of_export_format_gives_way_to_that_of_trees_with_ids() {
+    let bank = "#FORMAT 3\n#BOS 226 1 2\ndogs\tNN\t--\tSB\t500\nbark\tVB\t--\tHD\t500\n\
+                #500\tS\t--\t--\t0\n#EOS 226\n";
+    let named = "( (S (NN dogs) (VB bark)) (ID 226))\n";
+    assert_eq!(trees(bank, &["-q", "--ids", "--no-clean"]).1, named);
+    let folder = folder(&[("bank", bank.as_bytes())]);
+    let split = ["split", "-q", "--ids", "-o", "parts", "--share", "all=100", "bank"];
+    assert_eq!(run(folder.path(), &split).0, 0);
+    assert_eq!(std::fs::read_to_string(folder.path().join("parts/all.mrg")).unwrap(), named);
+    let (_, scores, _) = run(folder.path(), &["eval", "--json", "bank", "parts/all.mrg"]);
+    assert!(scores.contains("\"f1\": 100.0"), "{scores}");
+}

@@ -418,8 +418,11 @@ fn what_cannot_be_read_keeps_its_id_and_place_in_conllu() {
         let options = [options, &["-q", "--skip-bad", "--ids", "--output", "conllu"]].concat();
         text(&parse(&options).write_stdin(input).assert().success().get_output().stdout)
     };
-    let begin = "# sent_id = a\n\n# sent_id = b\n# unreadable\n\n# sent_id = c\n1\tdogs\t";
-    for (format, input) in [("json", objects), ("conllu", conllu)] {
+    let rest = "\n# sent_id = b\n# unreadable\n\n# sent_id = c\n1\tdogs\t";
+    for (format, input, first) in
+        [("json", objects, "# sent_id = a\n# no words\n"), ("conllu", conllu, "# sent_id = a\n")]
+    {
+        let begin = &format!("{first}{rest}");
         let written = run(&["--input", format], input);
         assert!(written.starts_with(begin), "{format}: {written}");
         // Read again, it has the same sentences.
@@ -432,6 +435,32 @@ fn what_cannot_be_read_keeps_its_id_and_place_in_conllu() {
         assert!(text(&tagged.stdout).starts_with(begin), "{format}: {tagged:?}");
     }
     let lists = run(&["--input", "json", "--nbest", "2"], objects);
-    let ids = "# sent_id = a\n\n\n# sent_id = b\n# unreadable\n\n\n# sent_id = c\n# rank = 1\n";
+    let ids = "# sent_id = a\n# no words\n\n\n# sent_id = b\n# unreadable\n\n\n# sent_id = c\n# rank = 1\n";
     assert!(lists.starts_with(ids), "{lists}");
+}
+
+#[test]
+fn what_has_no_words_is_a_sentence_of_its_own_in_conllu() {
+    let run = |command: assert_cmd::Command, options: &[&str], input: &str| {
+        let mut command = command;
+        command.args(options).args(["-q", "--output", "conllu"]).write_stdin(input);
+        text(&command.assert().success().get_output().stdout)
+    };
+    let trees = "(TOP (NNS dogs))\n(TOP (-NONE- *))\n(())\n(TOP (NNS cats))\n";
+    let objects =
+        "{\"tokens\":[[\"dogs\",\"NNS\"]]}\n{\"tokens\":[]}\n\n{\"tokens\":[[\"cats\",\"NNS\"]]}\n";
+    let lines = "dogs/NNS\n\n\ncats/NNS\n";
+    let written = [
+        run(parse(&[]), &["--input", "penn"], trees),
+        run(parse(&[]), &["--input", "json"], objects),
+        run(parse(&[]), &[], lines),
+        run(tag(&[]), &["--input", "tagged"], lines),
+        run(srparse(&["tree"]), &[], trees),
+    ];
+    for written in written {
+        let empty = "\n# no words\n\n# no words\n\n1\tcats\t";
+        assert!(written.contains(empty), "{written}");
+        let again = run(parse(&[]), &["--input", "conllu"], &written);
+        assert!(again.contains(empty), "{again}");
+    }
 }

@@ -215,12 +215,12 @@ fn objects_with_a_text_are_sentences_and_keep_their_id() {
         let json = printed(parse_words(&["--input", "json", "--output", "json"]), &input);
         assert_eq!(json.starts_with(&format!("{{\"id\":{id},")), id != "null", "{json}");
     }
-    let without_words = "{\"id\":1,\"tokens\":[]}\n{\"text\":\" \",\"id\":2}\n{\"id\":3,\"tokens\":[5]}\n{\"id\":4}\n";
+    let without_words = "{\"id\":1,\"tokens\":[]}\n{\"text\":\" \",\"id\":2}\n{\"id\":3,\"tokens\":[5]}\n{\"id\":4}\n[5]\n";
     let mut command = parse_words(&["--input", "json", "--output", "json"]);
     let output = command.write_stdin(without_words).output().unwrap();
     let ids = crate::command::text(&output.stdout);
     let ids = ids.lines().map(|line| line.split_once(',').unwrap().0).collect::<Vec<_>>();
-    assert_eq!(ids, ["{\"id\":1", "{\"id\":2", "{\"id\":3", "{\"id\":4"]);
+    assert_eq!(ids, ["{\"id\":1", "{\"id\":2", "{\"id\":3", "{\"id\":4", "{\"tree\":\"(())\""]);
     let conllu = printed(parse_words(&["--input", "json", "--output", "conllu"]), input);
     let comments: Vec<&str> = conllu.lines().filter(|line| line.starts_with('#')).collect();
     let expected =

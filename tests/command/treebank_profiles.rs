@@ -229,10 +229,10 @@ fn notes(raw: &str, options: &[&str]) -> String {
 fn training_on_raw_trees_names_what_looks_wrong_and_the_setting_that_fixes_it() {
     let found = notes(PPCHE, &[]);
     for says in [
-        "words that look like identifiers: 2, such as (ID 1210.SAMPLE.NAR-SAG,.1) in raw.psd:4: try --set 'clean.drop=[\"CODE\", \"ID\"]'",
+        "words that look like markup or comments: 5, such as (CODE <heading>) in raw.psd:2: try --set 'clean.drop=[\"CODE\"]'",
         "words that look like empty elements: 8, such as (NP-SBJ *T*-2) in raw.psd:4: try --set 'clean.traces=[\"-NONE-\", \
          \"*...\", \"0\"]'",
-        "words that seem to be followed by a lemma: 17, such as (D-N þeir-sá) in raw.psd:4: try --set \
+        "words that seem to be followed by a lemma: 15, such as (D-N þeir-sá) in raw.psd:4: try --set \
          'clean.lemma_separator=\"-\"'",
         "note: --treebank NAME has all settings for a known treebank: ptb, ctb, greynir, gum, icon, keyaki, negra, ppche, spmrl, squoia",
     ] {

@@ -13,7 +13,7 @@ use crate::eval::align::{self, AlignedScores};
 use crate::eval::percent::percent;
 use crate::eval::{Counts, Params};
 use crate::tree::Tree;
-use crate::treebank::{Cleaning, Trees, ids};
+use crate::treebank::{Cleaning, Trees};
 
 /// Scores all trees and prints the report.
 pub(super) fn score(
@@ -98,7 +98,7 @@ fn read(
     let mut trees = Trees::new(inputs, &args.scoring.encoding.options());
     let mut kept = Vec::new();
     while let Some(tree) = trees.next().transpose()? {
-        kept.extend(strip.strip(ids::without_id(tree)));
+        kept.extend(strip.strip(tree));
     }
     if !args.verbosity.quiet {
         say!("{name}: {}", trees.report());

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 
-use super::{OracleArgs, chunks, note_report};
+use super::{OracleArgs, chunks, note_trees, status};
 use crate::cli::out::Out;
 use crate::cli::tree_input::TreeInput;
 use crate::eval::agreement::{Agreement, MOST_SYSTEMS};
@@ -37,11 +37,11 @@ pub(super) fn run(args: &OracleArgs, paths: &[PathBuf], mut out: Out) -> anyhow:
         counts.add(&parsers, &trees);
         Ok(())
     })?;
-    note_report(input.trees.report(), args.verbosity.quiet);
+    note_trees(&input.trees, counts.trees + counts.unfit, args);
     drop(input.bar);
     counts.write(&mut out)?;
     out.finish()?;
-    Ok(ExitCode::SUCCESS)
+    Ok(status(counts.unfit))
 }
 
 /// Opens the models, which must have the same derivation of every tree.
