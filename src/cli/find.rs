@@ -297,7 +297,7 @@ fn search(
         match args.count_by {
             Some(CountBy::Document) => {}
             Some(CountBy::Label) => hits.add_key(position.label(&sentence.tree).to_owned()),
-            Some(CountBy::Words) => hits.add_key(output.words(position).to_lowercase()),
+            Some(CountBy::Words) => hits.add_key(output.words(position)),
             None if output.is_of_trees() => positions.push(position),
             None => output.write(position, &found, &mut hits.bytes),
         }

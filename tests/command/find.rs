@@ -92,6 +92,10 @@ fn matches_are_counted_by_document_label_and_words() {
     );
     assert_eq!(found("@NP\ta.mrg\tb.mrg\t--count-by\tlabel"), "3\tNP\n2\tNP-SBJ\n");
     assert_eq!(found("NN\ta.mrg\tb.mrg\t--count-by\twords"), "2\tdog\n1\tcat\n");
+    let folder = folder();
+    let (_, out, _) =
+        run(folder.path(), "find\tX\t--count-by\twords", "(S (X US) (X us) (X US))\n");
+    assert_eq!(out, "2\tUS\n1\tus\n");
 }
 
 #[test]
