@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use clap::ValueEnum;
 
 use super::options::OUTPUT;
@@ -18,8 +18,9 @@ use super::out::Out;
 use super::page;
 use super::page::trees::TreesPage;
 use super::sentences::{Sentence, SentenceArgs, SentenceProcessor};
-use crate::find::{HEADS, Pattern, Searcher};
+use crate::find::{HEADS, Pattern, Searcher, basic_category};
 use crate::text_file;
+use crate::tree::function_tags_problem;
 use crate::tree::heads::HeadRules;
 use count::Tally;
 
@@ -181,13 +182,13 @@ impl FindArgs {
     /// The pattern and the files: with `--label`, the first argument is a file.
     ///
     /// # Errors
-    /// When a file is in the place of the pattern.
+    /// When a label has function tags, or a file is in the place of the pattern.
     fn pattern_and_files(&self) -> anyhow::Result<(String, Vec<PathBuf>)> {
         let mut files = self.files.clone();
         let text = match (&self.label, &self.pattern) {
             (Some(label), pattern) => {
                 files.splice(0..0, pattern.iter().map(PathBuf::from));
-                labelled(label)
+                labelled(label)?
             }
             (None, pattern) => pattern.clone().unwrap_or_default(),
         };
@@ -218,10 +219,18 @@ fn is_file(pattern: &str) -> bool {
 }
 
 /// The pattern of phrases with a label, or with one of several; labels such as `PRP$` are no names in patterns.
-fn labelled(labels: &str) -> String {
+///
+/// # Errors
+/// When a label has function tags.
+fn labelled(labels: &str) -> anyhow::Result<String> {
+    for label in labels.split('|') {
+        if let Some(problem) = function_tags_problem(label, basic_category(label)) {
+            bail!("--label {label}: {problem}, or give {label} as the pattern");
+        }
+    }
     let labels: Vec<String> =
         labels.split('|').map(|label| fancy_regex::escape(label).into_owned()).collect();
-    format!("@/^({})$/ <1 __", labels.join("|").replace('/', "\\/"))
+    Ok(format!("@/^({})$/ <1 __", labels.join("|").replace('/', "\\/")))
 }
 
 /// Compiles a pattern; the message of an error shows the place.

@@ -126,6 +126,9 @@ fn brackets_by_label_and_children_are_those_of_the_tables_of_eval() {
     assert!(out.contains("only brackets labelled NP\nonly brackets by number of children: 2\n"));
     let (status, _, err) = run(&folder, &["compare", "--label", "np", "gold", "a", "gold"]);
     assert!(status == 2 && err.contains("are case-sensitive"), "{err}");
+    let (status, _, err) = run(&folder, &["compare", "--label", "NP-SBJ", "gold", "a", "gold"]);
+    let problem = "label: `NP-SBJ`: labels are compared without function tags: write NP";
+    assert_eq!((status, err), (2, format!("error: {problem}\n")));
 }
 
 #[test]

@@ -40,6 +40,12 @@ fn a_label_may_be_no_name_in_patterns() {
         let done = find.write_stdin(tree).assert();
         assert_eq!(text(&done.get_output().stdout).trim(), n, "{label}");
     }
+    for label in ["NP-SBJ", "VP|NP-SBJ"] {
+        let (status, _, said) = run(folder().path(), &format!("find\t--label\t{label}"), tree);
+        let problem = "error: --label NP-SBJ: labels are compared without function tags: write NP, or give NP-SBJ as \
+                       the pattern\n";
+        assert_eq!((status, said.as_str()), (2, problem), "{label}");
+    }
 }
 
 #[test]
