@@ -62,7 +62,7 @@ pub struct EvalArgs {
     evalb: bool,
     /// Align the texts by their characters: for parses of raw text whose words or sentences differ from gold. Prints
     /// precision, recall and F1 of sentences, words, tagged words and brackets.
-    #[arg(long, conflicts_with_all = ["evalb", "functions", "per_sentence", "gold_tags", "own_tags"], help_heading = SCORING)]
+    #[arg(long, conflicts_with_all = ["evalb", "functions", "per_sentence", "gold_tags", "own_tags", "heads"], help_heading = SCORING)]
     align: bool,
     /// Print one JSON object instead of the report.
     #[arg(long, conflicts_with = "evalb", help_heading = OUTPUT)]

@@ -35,6 +35,7 @@ use count::Tally;
 ///
 /// Exit status is 0 if something was found, 1 if nothing was, 2 on an error.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("treebank", |arg| arg.conflicts_with("text")))]
 #[command(after_help = "Examples:
   srparse find 'NP < (DT . JJ)' data/sample/dev.mrg
   srparse find --output kwic '@NP $+ VP' data/sample/dev.mrg
@@ -77,16 +78,13 @@ pub struct FindArgs {
     /// Print matches without file and number.
     #[arg(long, help_heading = OUTPUT)]
     no_place: bool,
-    /// Columns of context on each side of the match, for --output kwic: at most 10,000.
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 40,
-        value_parser = clap::value_parser!(u16).range(..=10_000),
-        help_heading = OUTPUT
-    )]
-    width: u16,
+    /// Columns of context on each side of the match, for --output kwic: at most 10,000; 40 without this option.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(..=10_000), help_heading = OUTPUT)]
+    width: Option<u16>,
 }
+
+/// The columns of context without --width.
+const WIDTH: u16 = 40;
 
 /// The output of `srparse find` for a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -128,6 +126,10 @@ const MAX_BYTES: usize = 1 << 28;
 /// # Errors
 /// When the pattern or an option is invalid, an input cannot be read, or the output cannot be written.
 pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
+    ensure!(
+        args.width.is_none() || args.output == FindOutput::Kwic,
+        "--width is for words in their context: add --output kwic"
+    );
     let (text, files) = args.pattern_and_files()?;
     let pattern = compiled(&text)?;
     if !args.source.verbosity.quiet {

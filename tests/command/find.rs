@@ -185,11 +185,18 @@ fn nothing_found_is_status_1_and_errors_are_status_2_with_the_place() {
         ("NP\ta.mrg\t--model\tenglish-fast", "required arguments were not provided:\n  --text"),
         ("NP\ta.mrg\t--count\t--output\tjson", "'--count' cannot be used with '--output <FORMAT>'"),
         ("NP\ta.mrg\t--count-by\tlabel\t--output\thtml", "cannot be used with"),
+        (
+            "NP\ta.mrg\t--width\t5",
+            "error: --width is for words in their context: add --output kwic",
+        ),
+        ("NP\ta.mrg\t--text\t--treebank\tnegra", "'--text' cannot be used with '--treebank"),
     ];
     for (arguments, expected) in errors {
         let (status, out, err) = find(arguments);
         assert!((status, out.as_str()) == (2, "") && err.contains(expected), "{arguments}: {err}");
     }
+    let (status, _, err) = run(folder.path(), "complexity\t--text\t--treebank\tnegra\ta.mrg", "");
+    assert!(status == 2 && err.contains("cannot be used with '--treebank"), "{err}");
     let (status, _, err) = find("S < NP|VP | NP\ta.mrg");
     assert!(status == 0 && err.starts_with("note: pattern:1:11: what follows `|`"), "{err}");
 }
