@@ -86,6 +86,13 @@ fn max_words_leaves_out_longer_sentences() {
     };
     assert_eq!((&of("4")["sentences"], &of("4")["a"]["failures"]), (&1.into(), &0.into()));
     assert_eq!((&of("5")["sentences"], &of("5")["a"]["failures"]), (&2.into(), &1.into()));
+    // Not even sentences without words.
+    std::fs::write(folder.path().join("none"), NONE).unwrap();
+    for options in [&["--max-words", "0"][..], &["--agreement", "--max-words", "0"]] {
+        let compare = [&["compare", "none", "none", "none"], options].concat();
+        let (status, _, err) = run(&folder, &compare);
+        assert!(status == 2 && err.contains("must be a whole number from 1"), "{err}");
+    }
 }
 
 /// The same NP with three children and with two: a match of brackets in two rows of the table. `ADVP` matches `PRT`.
