@@ -33,6 +33,9 @@ use crate::treebank::{Input, LineReader, expand};
 /// EVALB excludes sentences without a parse, such as (()), and sentences whose words differ from gold. If
 /// there are any, the report also gives an F1 that counts them as parses without brackets.
 ///
+/// In the table by number of children, recall goes by the children of gold brackets and precision by those
+/// of test brackets, so "matched", which counts gold brackets, can exceed "test".
+///
 /// Exit status: 0 on success; 1 if F1 is below --min-f1 or, with --evalb, there are too many errors; 2 on
 /// an error.
 #[derive(Debug, clap::Args)]

@@ -117,8 +117,8 @@ fn brackets_by_label_and_children_are_those_of_the_tables_of_eval() {
     ];
     // All four are found, but only one has three children in A as well.
     assert_eq!(
-        (&rows[3].1["recall"], &rows[3].1["gold"], &rows[3].1["test"]),
-        (&100.0.into(), &4.into(), &1.into())
+        (&rows[3].1["recall"], &rows[3].1["gold"], &rows[3].1["test"], &rows[3].1["matched"]),
+        (&100.0.into(), &4.into(), &1.into(), &4.into())
     );
     for (options, row) in rows {
         let compare = [&["compare", "--json", "gold", "a", "gold"], &options[..]].concat();
