@@ -20,6 +20,7 @@ use crate::find::complexity::{Complexity, Counts, MEASURES, UNITS};
 /// (CT), coordinate phrases (CP) and complex nominals (CN), and gives the fourteen ratios of L2SCA (Lu 2010): a row for
 /// each file, of raw text (--text) or of trees in the style of the Penn Treebank without traces.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("treebank", |arg| arg.conflicts_with("text")))]
 #[command(after_help = "Examples:
   srparse complexity --clean data/sample/*.mrg
   echo 'When it rains, the dog barks.' | srparse complexity --output json --text")]

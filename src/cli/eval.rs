@@ -33,6 +33,9 @@ use crate::treebank::{Input, LineReader, expand};
 /// EVALB excludes sentences without a parse, such as (()), and sentences whose words differ from gold. If
 /// there are any, the report also gives an F1 that counts them as parses without brackets.
 ///
+/// In the table by number of children, recall goes by the children of gold brackets and precision by those
+/// of test brackets, so "matched", which counts gold brackets, can exceed "test".
+///
 /// Exit status: 0 on success; 1 if F1 is below --min-f1 or, with --evalb, there are too many errors; 2 on
 /// an error.
 #[derive(Debug, clap::Args)]
@@ -62,7 +65,7 @@ pub struct EvalArgs {
     evalb: bool,
     /// Align the texts by their characters: for parses of raw text whose words or sentences differ from gold. Prints
     /// precision, recall and F1 of sentences, words, tagged words and brackets.
-    #[arg(long, conflicts_with_all = ["evalb", "functions", "per_sentence", "gold_tags", "own_tags"], help_heading = SCORING)]
+    #[arg(long, conflicts_with_all = ["evalb", "functions", "per_sentence", "gold_tags", "own_tags", "heads"], help_heading = SCORING)]
     align: bool,
     /// Print one JSON object instead of the report.
     #[arg(long, conflicts_with = "evalb", help_heading = OUTPUT)]

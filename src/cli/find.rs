@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use clap::ValueEnum;
 
 use super::options::OUTPUT;
@@ -18,8 +18,9 @@ use super::out::Out;
 use super::page;
 use super::page::trees::TreesPage;
 use super::sentences::{Sentence, SentenceArgs, SentenceProcessor};
-use crate::find::{HEADS, Pattern, Searcher};
+use crate::find::{HEADS, Pattern, Searcher, basic_category};
 use crate::text_file;
+use crate::tree::function_tags_problem;
 use crate::tree::heads::HeadRules;
 use count::Tally;
 
@@ -34,6 +35,7 @@ use count::Tally;
 ///
 /// Exit status is 0 if something was found, 1 if nothing was, 2 on an error.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("treebank", |arg| arg.conflicts_with("text")))]
 #[command(after_help = "Examples:
   srparse find 'NP < (DT . JJ)' data/sample/dev.mrg
   srparse find --output kwic '@NP $+ VP' data/sample/dev.mrg
@@ -50,7 +52,7 @@ pub struct FindArgs {
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Find all phrases with this label, whatever their function tags, instead of a pattern; or several, such as NP|PP.
-    #[arg(long, value_name = "LABEL")]
+    #[arg(long, value_name = "LABEL", allow_hyphen_values = true)]
     label: Option<String>,
     /// Find each node once, even if the pattern matches it in several ways.
     #[arg(long)]
@@ -76,16 +78,13 @@ pub struct FindArgs {
     /// Print matches without file and number.
     #[arg(long, help_heading = OUTPUT)]
     no_place: bool,
-    /// Columns of context on each side of the match, for --output kwic: at most 10,000.
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 40,
-        value_parser = clap::value_parser!(u16).range(..=10_000),
-        help_heading = OUTPUT
-    )]
-    width: u16,
+    /// Columns of context on each side of the match, for --output kwic: at most 10,000; 40 without this option.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(..=10_000), help_heading = OUTPUT)]
+    width: Option<u16>,
 }
+
+/// The columns of context without --width.
+const WIDTH: u16 = 40;
 
 /// The output of `srparse find` for a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -127,6 +126,10 @@ const MAX_BYTES: usize = 1 << 28;
 /// # Errors
 /// When the pattern or an option is invalid, an input cannot be read, or the output cannot be written.
 pub fn run(args: &FindArgs) -> anyhow::Result<ExitCode> {
+    ensure!(
+        args.width.is_none() || args.output == FindOutput::Kwic,
+        "--width is for words in their context: add --output kwic"
+    );
     let (text, files) = args.pattern_and_files()?;
     let pattern = compiled(&text)?;
     if !args.source.verbosity.quiet {
@@ -181,13 +184,13 @@ impl FindArgs {
     /// The pattern and the files: with `--label`, the first argument is a file.
     ///
     /// # Errors
-    /// When a file is in the place of the pattern.
+    /// When a label has function tags, or a file is in the place of the pattern.
     fn pattern_and_files(&self) -> anyhow::Result<(String, Vec<PathBuf>)> {
         let mut files = self.files.clone();
         let text = match (&self.label, &self.pattern) {
             (Some(label), pattern) => {
                 files.splice(0..0, pattern.iter().map(PathBuf::from));
-                labelled(label)
+                labelled(label)?
             }
             (None, pattern) => pattern.clone().unwrap_or_default(),
         };
@@ -218,10 +221,18 @@ fn is_file(pattern: &str) -> bool {
 }
 
 /// The pattern of phrases with a label, or with one of several; labels such as `PRP$` are no names in patterns.
-fn labelled(labels: &str) -> String {
+///
+/// # Errors
+/// When a label has function tags.
+fn labelled(labels: &str) -> anyhow::Result<String> {
+    for label in labels.split('|') {
+        if let Some(problem) = function_tags_problem(label, basic_category(label)) {
+            bail!("--label {label}: {problem}, or give {label} as the pattern");
+        }
+    }
     let labels: Vec<String> =
         labels.split('|').map(|label| fancy_regex::escape(label).into_owned()).collect();
-    format!("@/^({})$/ <1 __", labels.join("|").replace('/', "\\/"))
+    Ok(format!("@/^({})$/ <1 __", labels.join("|").replace('/', "\\/")))
 }
 
 /// Compiles a pattern; the message of an error shows the place.
@@ -297,7 +308,7 @@ fn search(
         match args.count_by {
             Some(CountBy::Document) => {}
             Some(CountBy::Label) => hits.add_key(position.label(&sentence.tree).to_owned()),
-            Some(CountBy::Words) => hits.add_key(output.words(position).to_lowercase()),
+            Some(CountBy::Words) => hits.add_key(output.words(position)),
             None if output.is_of_trees() => positions.push(position),
             None => output.write(position, &found, &mut hits.bytes),
         }

@@ -34,7 +34,12 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// Suggests `--input text` for `--text` in commands that have `--input`, and so for all input formats.
+/// What to do about a pattern that was taken for options.
+const HYPHEN_ADVICE: &str =
+    "write `--` before a pattern that begins with `-`, as in: srparse find -c -- -NONE- FILE";
+
+/// Suggests `--input text` for `--text` in commands that have `--input`, and so for all input formats; and `--` before
+/// patterns that look like options.
 pub(super) fn with_suggestion(mut error: clap::Error) -> clap::Error {
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else {
         return error;
@@ -42,11 +47,17 @@ pub(super) fn with_suggestion(mut error: clap::Error) -> clap::Error {
     let is_format = given.strip_prefix("--").is_some_and(|name| InputFormat::NAMES.contains(&name));
     let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
     let has_input = ["srparse parse", "srparse tag"].iter().any(|command| usage.contains(command));
-    if error.kind() == ErrorKind::UnknownArgument && is_format && has_input {
+    let may_be_pattern = !given.starts_with("--") && usage.contains(" find ");
+    if error.kind() != ErrorKind::UnknownArgument {
+        return error;
+    }
+    if is_format && has_input {
         let option = given.replacen("--", "--input ", 1);
         error.insert(ContextKind::SuggestedArg, ContextValue::String(option));
         // It is that of the option which clap suggests, the most similar one.
         error.remove(ContextKind::Usage);
+    } else if may_be_pattern {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![HYPHEN_ADVICE.into()]));
     }
     error
 }

@@ -117,12 +117,17 @@ fn refuse_redirection<'p>(inputs: impl IntoIterator<Item = &'p PathBuf>) -> anyh
     Ok(())
 }
 
-/// Refuses an output folder that has inputs in it, or is in one: files, folders or patterns.
+/// Refuses an output folder that is a file, has inputs in it, or is in one: files, folders or patterns.
 pub(super) fn refuse_folder_of_inputs<'p>(
     option: &str,
     folder: &Path,
     inputs: impl IntoIterator<Item = &'p PathBuf>,
 ) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        !folder.exists() || folder.is_dir(),
+        "{option} {}: this is a file: name a folder",
+        folder.display()
+    );
     let path = resolved(folder);
     for input in inputs {
         let files = expand(std::slice::from_ref(input)).unwrap_or_default().found;

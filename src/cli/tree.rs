@@ -208,6 +208,12 @@ fn convert(args: &TreeArgs, out: &mut Out) -> anyhow::Result<ReadReport> {
         bail!("--nth {nth}: the input has only {}", counted(read, "tree"));
     }
     note_without_words(without_words, args.verbosity.quiet);
+    ensure!(
+        args.output != TreeOutput::Svg || read > 0,
+        "{}: no tree to draw ({}): check that this is a treebank file",
+        args.files[0].display(),
+        trees.report()
+    );
     Ok(trees.report().clone())
 }
 
@@ -431,6 +437,19 @@ mod tests {
         let svg = converted(TEXT, &["--output", "svg", "--nth", "2"]).unwrap();
         assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"), "{svg}");
         assert!(converted(TEXT, &["--nth", "3"]).is_err());
+        for (text, options, says) in [
+            ("", &["--output", "svg"][..], "no tree to draw (read 0 trees, skipped 0)"),
+            (
+                "(S (A a)",
+                &["--output", "svg", "--skip-bad"],
+                "no tree to draw (read 0 trees, skipped 1",
+            ),
+            (TEXT, &["--output", "svg", "--nth", "3"], "--nth 3: the input has only 2 trees"),
+        ] {
+            let problem = converted(text, options).unwrap_err().to_string();
+            assert!(problem.contains(says), "{problem}");
+        }
+        assert_eq!(converted("", &["--output", "text"]).unwrap(), "");
     }
 
     #[test]

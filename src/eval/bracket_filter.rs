@@ -1,8 +1,9 @@
 //! A choice of brackets: by label or by number of children.
 
 use crate::eval::Counts;
-use crate::eval::brackets::Bracket;
+use crate::eval::brackets::{Bracket, bare_label};
 use crate::eval::evaluation::{CHILDREN, children_row};
+use crate::tree::function_tags_problem;
 use crate::{Error, Result};
 
 /// Which brackets are counted; all by default. Each bracket is chosen by its own label and children, as in the tables
@@ -18,13 +19,17 @@ impl BracketFilter {
     /// [`CHILDREN`]; `None` for any.
     ///
     /// # Errors
-    /// When the number of children is another.
+    /// When the label has function tags, or the number of children is another.
     pub fn new(label: Option<&str>, children: Option<&str>) -> Result<Self> {
         let row = |children| {
             let row = CHILDREN.iter().position(|&row| row == children);
             let problem = || format!("`{children}` must be one of {}", CHILDREN.join(", "));
             row.ok_or_else(|| Error::config("children", problem()))
         };
+        let problem = label.and_then(|label| function_tags_problem(label, bare_label(label)));
+        if let (Some(label), Some(problem)) = (label, problem) {
+            return Err(Error::config("label", format!("`{label}`: {problem}")));
+        }
         Ok(Self { label: label.map(str::to_owned), children: children.map(row).transpose()? })
     }
 

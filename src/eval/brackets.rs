@@ -157,6 +157,11 @@ impl<'a> Bracketing<'a> {
     }
 }
 
+/// Returns a label as brackets are compared: up to the first `-` or `=`.
+pub(crate) fn bare_label(label: &str) -> &str {
+    &label[..label.find(['-', '=']).unwrap_or(label.len())]
+}
+
 /// Returns whether C's `isspace` accepts a byte: ASCII white space, including the vertical tab.
 fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
@@ -185,7 +190,7 @@ impl<'a, 'p> BracketingBuilder<'a, 'p> {
     }
 
     fn open(&mut self, label: &'a str) {
-        let (label, functions) = label.split_at(label.find(['-', '=']).unwrap_or(label.len()));
+        let (label, functions) = label.split_at(bare_label(label).len());
         let (start, parent) = (self.out.words.len() as u32, self.parent());
         let bracket = Bracket { label, functions, start, end: UNCLOSED, children: 0, parent };
         self.open.push((self.out.brackets.len() as u32, self.out.length));

@@ -83,6 +83,15 @@ impl Params {
 
     /// Describes in one line what is counted, to make scores of different programs comparable.
     pub fn counted(&self) -> String {
+        let mut text = self.counted_brackets();
+        for (a, b) in &self.equal_words {
+            text += &format!("; {a} = {b}");
+        }
+        text + "; excluding sentences whose words differ"
+    }
+
+    /// Describes in one line which brackets are counted, whatever the words of their sentences.
+    pub(crate) fn counted_brackets(&self) -> String {
         let mut text = if self.labeled {
             "constituents by span and label (up to the first - or =)".to_owned()
         } else {
@@ -91,10 +100,10 @@ impl Params {
         if !self.delete.is_empty() {
             text += &format!("; excluding {}", self.delete.join(" "));
         }
-        for (a, b) in self.equal_labels.iter().chain(&self.equal_words) {
+        for (a, b) in &self.equal_labels {
             text += &format!("; {a} = {b}");
         }
-        text + "; excluding sentences whose words differ"
+        text
     }
 
     /// Returns the names of the built-in parameter sets.
@@ -337,6 +346,16 @@ mod tests {
         let message = Params::load("colins").unwrap_err().to_string();
         assert!(message.contains("did you mean `collins`?"), "{message}");
         assert!(matches!(Params::load("missing.prm"), Err(Error::Io { .. })));
+    }
+
+    #[test]
+    fn words_are_compared_in_sentences_but_not_in_brackets() {
+        let params = Params::parse("DELETE_LABEL .\nEQ_LABEL A B\nEQ_WORD x y", "x.prm").unwrap();
+        let brackets =
+            "constituents by span and label (up to the first - or =); excluding .; A = B";
+        assert_eq!(params.counted_brackets(), brackets);
+        let counted = format!("{brackets}; x = y; excluding sentences whose words differ");
+        assert_eq!(params.counted(), counted);
     }
 
     #[test]

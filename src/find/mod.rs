@@ -22,7 +22,7 @@
 //!
 //! Differences from Tregex: expressions are those of the crate `fancy-regex`, in which `\w`, `\d` and `\s` know all of
 //! Unicode, and `\Q`, `\h` and the names of Java's character classes are unknown; `?[…]` counts once, where Tregex never
-//! ends; a number can be a label where no position can stand.
+//! ends; a number can be a label where no position can stand, and no label has quotation marks.
 
 #[doc(hidden)]
 pub mod complexity;

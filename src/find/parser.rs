@@ -377,6 +377,10 @@ impl<'p, 't> Parser<'p, 't> {
     fn names(&mut self) -> Result<TestKind> {
         let names = self.scanner.labels()?;
         match &names[..] {
+            [] if self.scanner.rest().starts_with('"') => {
+                let problem = "labels and words stand without quotation marks, such as NP; the character itself is /\"/";
+                Err(self.scanner.error(problem))
+            }
             [] => {
                 let found = match self.scanner.rest().chars().next() {
                     Some(c) => format!("`{c}`"),

@@ -18,7 +18,7 @@ pub(super) struct Scanner<'t> {
 
 /// Characters that end a label; such labels are written as expressions.
 fn ends_label(c: char) -> bool {
-    c.is_whitespace() || "()/|@!#%&=?[]><~.,$:;{}".contains(c)
+    c.is_whitespace() || "()/|@!#%&=?[]><~.,$:;{}\"".contains(c)
 }
 
 impl<'t> Scanner<'t> {

@@ -42,6 +42,7 @@ fn named_nodes_can_be_named_again_by_alternatives_and_compared() {
     assert_eq!(found("NP=a .. ~a", SENTENCE).len(), 3);
     assert_eq!(found("PP=a : (NP > =a << cat)", SENTENCE), ["PP a=PP[6,9]"]);
     assert_eq!(found("/^(.)P$/#1%x << (/^(.)P$/#1%x)", SENTENCE), ["VP"]);
+    assert_eq!(found("/\"/ > X", "(S (X \") (X x))"), ["\""]);
 }
 
 #[test]
@@ -115,6 +116,12 @@ fn errors_have_the_column_and_advice() {
         ("NP < (DT", "9: expected a relation or `)`"),
         ("NP < DT)", "8: this `)` closes nothing"),
         ("NP < PRP$", "10: expected a label"),
+        (
+            "\"NP\"",
+            "1: labels and words stand without quotation marks, such as NP; the character itself is /\"/",
+        ),
+        ("NP < \"it\"", "6: labels and words stand without quotation marks"),
+        ("NP\"", "3: expected a relation"),
         ("S < NP|/^V/", "8: an expression cannot be one of several labels"),
         (
             "S < (NP | VP)",

@@ -15,3 +15,10 @@ pub fn base_label(label: &str) -> &str {
     let end = label.char_indices().skip(1).find(|(_, c)| matches!(c, '-' | '='));
     &label[..end.map_or(label.len(), |(at, _)| at)]
 }
+
+/// What is wrong with asking for a label with function tags where labels are compared without them, as `bare`; `None` if
+/// it has no function tags.
+pub(crate) fn function_tags_problem(label: &str, bare: &str) -> Option<String> {
+    let has_tags = label != bare && !bare.is_empty();
+    has_tags.then(|| format!("labels are compared without function tags: write {bare}"))
+}

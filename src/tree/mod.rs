@@ -17,6 +17,7 @@ pub mod markovize;
 mod token;
 
 use compact_str::CompactString;
+pub(crate) use label::function_tags_problem;
 #[doc(hidden)]
 pub use label::{OTHER_ROOTS, TOP, base_label, is_root_label};
 pub use token::Token;

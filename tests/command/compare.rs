@@ -86,6 +86,13 @@ fn max_words_leaves_out_longer_sentences() {
     };
     assert_eq!((&of("4")["sentences"], &of("4")["a"]["failures"]), (&1.into(), &0.into()));
     assert_eq!((&of("5")["sentences"], &of("5")["a"]["failures"]), (&2.into(), &1.into()));
+    // Not even sentences without words.
+    std::fs::write(folder.path().join("none"), NONE).unwrap();
+    for options in [&["--max-words", "0"][..], &["--agreement", "--max-words", "0"]] {
+        let compare = [&["compare", "none", "none", "none"], options].concat();
+        let (status, _, err) = run(&folder, &compare);
+        assert!(status == 2 && err.contains("must be a whole number from 1"), "{err}");
+    }
 }
 
 /// The same NP with three children and with two: a match of brackets in two rows of the table. `ADVP` matches `PRT`.
@@ -110,8 +117,8 @@ fn brackets_by_label_and_children_are_those_of_the_tables_of_eval() {
     ];
     // All four are found, but only one has three children in A as well.
     assert_eq!(
-        (&rows[3].1["recall"], &rows[3].1["gold"], &rows[3].1["test"]),
-        (&100.0.into(), &4.into(), &1.into())
+        (&rows[3].1["recall"], &rows[3].1["gold"], &rows[3].1["test"], &rows[3].1["matched"]),
+        (&100.0.into(), &4.into(), &1.into(), &4.into())
     );
     for (options, row) in rows {
         let compare = [&["compare", "--json", "gold", "a", "gold"], &options[..]].concat();
@@ -126,6 +133,9 @@ fn brackets_by_label_and_children_are_those_of_the_tables_of_eval() {
     assert!(out.contains("only brackets labelled NP\nonly brackets by number of children: 2\n"));
     let (status, _, err) = run(&folder, &["compare", "--label", "np", "gold", "a", "gold"]);
     assert!(status == 2 && err.contains("are case-sensitive"), "{err}");
+    let (status, _, err) = run(&folder, &["compare", "--label", "NP-SBJ", "gold", "a", "gold"]);
+    let problem = "label: `NP-SBJ`: labels are compared without function tags: write NP";
+    assert_eq!((status, err), (2, format!("error: {problem}\n")));
 }
 
 #[test]

@@ -138,6 +138,12 @@ fn mistakes_in_shares_say_how_to_mend_them() {
     let (status, _, said) = run(folder.path(), &["split", "-o", ".", "--share", "a=10", "a.psd"]);
     assert_eq!(status, 2, "{said}");
     fs::write(folder.path().join("c.mrg"), "(S (A a))\n").unwrap();
+    for out in ["c.mrg", "a.psd"] {
+        let (status, _, said) =
+            run(folder.path(), &["split", "-o", out, "--share", "a=10", "a.psd"]);
+        let problem = format!("error: --out {out}: this is a file: name a folder\n");
+        assert_eq!((status, said), (2, problem));
+    }
     let (_, _, said) =
         run(folder.path(), &["split", "-o", "p", "--share", "a=10", "--by", "id", "c.mrg"]);
     assert!(said.contains("--by id: no tree has an ID"), "{said}");

@@ -111,6 +111,9 @@ fn texts_with_other_words_and_sentences_are_aligned() {
     let (status, _, said) =
         run(folder.path(), &["eval", "--align", "-q", "--min-f1", "99", "gold", "test"]);
     assert!(status == 1 && said.contains("is below --min-f1 99"), "{said}");
+    let (status, _, said) =
+        run(folder.path(), &["eval", "--align", "--heads", "left", "gold", "test"]);
+    assert!(status == 2 && said.contains("'--align' cannot be used with '--heads"), "{said}");
     let (_, _, said) = run(folder.path(), &["eval", "--align", "gold", "gold"]);
     assert!(!said.contains("aligned"), "{said}");
 }

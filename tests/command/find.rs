@@ -40,6 +40,26 @@ fn a_label_may_be_no_name_in_patterns() {
         let done = find.write_stdin(tree).assert();
         assert_eq!(text(&done.get_output().stdout).trim(), n, "{label}");
     }
+    for label in ["NP-SBJ", "VP|NP-SBJ"] {
+        let (status, _, said) = run(folder().path(), &format!("find\t--label\t{label}"), tree);
+        let problem = "error: --label NP-SBJ: labels are compared without function tags: write NP, or give NP-SBJ as \
+                       the pattern\n";
+        assert_eq!((status, said.as_str()), (2, problem), "{label}");
+    }
+}
+
+#[test]
+fn a_label_or_a_pattern_may_begin_with_a_hyphen() {
+    for arguments in
+        ["-c\t--label\t-NONE-\ta.mrg", "--label\tQ|-NONE-\t-c\ta.mrg", "-c\t--\t-NONE-\ta.mrg"]
+    {
+        assert_eq!(found(arguments), "1\n", "{arguments}");
+    }
+    let (status, _, said) = run(folder().path(), "find\t-c\t-NONE-\ta.mrg", "");
+    let tip = "\n  tip: write `--` before a pattern that begins with `-`, as in: srparse find -c -- -NONE- FILE\n";
+    assert!(status == 2 && said.contains(tip) && said.matches("tip").count() == 1, "{said}");
+    let (_, _, said) = run(folder().path(), "find\t--cuont\tNP\ta.mrg", "");
+    assert!(said.contains("'--count'") && !said.contains("-NONE-"), "{said}");
 }
 
 #[test]
@@ -92,6 +112,10 @@ fn matches_are_counted_by_document_label_and_words() {
     );
     assert_eq!(found("@NP\ta.mrg\tb.mrg\t--count-by\tlabel"), "3\tNP\n2\tNP-SBJ\n");
     assert_eq!(found("NN\ta.mrg\tb.mrg\t--count-by\twords"), "2\tdog\n1\tcat\n");
+    let folder = folder();
+    let (_, out, _) =
+        run(folder.path(), "find\tX\t--count-by\twords", "(S (X US) (X us) (X US))\n");
+    assert_eq!(out, "2\tUS\n1\tus\n");
 }
 
 #[test]
@@ -161,11 +185,18 @@ fn nothing_found_is_status_1_and_errors_are_status_2_with_the_place() {
         ("NP\ta.mrg\t--model\tenglish-fast", "required arguments were not provided:\n  --text"),
         ("NP\ta.mrg\t--count\t--output\tjson", "'--count' cannot be used with '--output <FORMAT>'"),
         ("NP\ta.mrg\t--count-by\tlabel\t--output\thtml", "cannot be used with"),
+        (
+            "NP\ta.mrg\t--width\t5",
+            "error: --width is for words in their context: add --output kwic",
+        ),
+        ("NP\ta.mrg\t--text\t--treebank\tnegra", "'--text' cannot be used with '--treebank"),
     ];
     for (arguments, expected) in errors {
         let (status, out, err) = find(arguments);
         assert!((status, out.as_str()) == (2, "") && err.contains(expected), "{arguments}: {err}");
     }
+    let (status, _, err) = run(folder.path(), "complexity\t--text\t--treebank\tnegra\ta.mrg", "");
+    assert!(status == 2 && err.contains("cannot be used with '--treebank"), "{err}");
     let (status, _, err) = find("S < NP|VP | NP\ta.mrg");
     assert!(status == 0 && err.starts_with("note: pattern:1:11: what follows `|`"), "{err}");
 }

@@ -50,7 +50,7 @@ pub(super) fn score(
             writeln!(out, "{:9.2}{:9.2}{:9.2}", counts.precision(), counts.recall(), counts.f1())?;
         }
         writeln!(out, "exact match{exact:57.2}\naligned characters{aligned:50.2}")?;
-        writeln!(out, "\ncounted: {}", params.counted())?;
+        writeln!(out, "\ncounted: {}", params.counted_brackets())?;
     }
     check_f1(scores.brackets.f1(), args.min_f1, out)
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use console::measure_text_width;
 
-use super::{FindArgs, FindOutput};
+use super::{FindArgs, FindOutput, WIDTH};
 use crate::cli::page;
 use crate::cli::page::trees::{PageTree, SentenceTrees};
 use crate::cli::sentences::Sentence;
@@ -59,7 +59,8 @@ impl Output<'_> {
     fn write_in_context(&self, position: Position, out: &mut Vec<u8>) {
         let (start, end) = position.span(&self.sentence.tree);
         let searched = self.searched();
-        let (width, n) = (usize::from(self.args.width), self.sentence.tree.tokens().len() as u32);
+        let width = usize::from(self.args.width.unwrap_or(WIDTH));
+        let n = self.sentence.tree.tokens().len() as u32;
         let before = searched.words_of(0, start);
         let before = last_columns(&before, width);
         let after = searched.words_of(end, n);
