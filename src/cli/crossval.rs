@@ -123,6 +123,16 @@ impl Bank {
         let read = entries.len();
         entries.retain(|entry| cleaning.strip(entry.tree.clone()).is_some());
         note_without_words((read - entries.len()) as u64, args.verbosity.quiet);
+        ensure!(
+            !entries.is_empty(),
+            "--train {}: {}",
+            args.train[0].display(),
+            match read {
+                0 => "no trees: check that this is a treebank file",
+                _ =>
+                    "no tree has words after cleaning: give other trees, or change the settings of `clean`",
+            }
+        );
         let units = args.units.units(&entries)?;
         let n_folds = usize::from(args.folds);
         let unit = if args.units.are_documents() { "document" } else { "tree" };

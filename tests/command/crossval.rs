@@ -220,4 +220,14 @@ fn too_many_folds_are_refused() {
     let (status, _, said) = run(folder.path(), &one);
     assert_eq!(status, 2);
     assert!(said.contains("only 1 document: give more files, or change or omit --by\n"), "{said}");
+    for (name, trees, says) in [
+        ("none.mrg", "", "no trees: check that this is a treebank file\n"),
+        ("code.mrg", "(S (CODE x))\n(CODE (SYM y))\n", "no tree has words after cleaning: "),
+    ] {
+        fs::write(folder.path().join(name), trees).unwrap();
+        let arguments = ["crossval", "--set", "clean.drop=[\"CODE\"]", "--train", name];
+        let (status, _, said) = run(folder.path(), &arguments);
+        assert_eq!(status, 2, "{said}");
+        assert!(said.contains(&format!("error: --train {name}: {says}")), "{said}");
+    }
 }
