@@ -62,7 +62,7 @@ fn documents_stay_whole_and_lists_name_parts() {
     }
     fs::write(folder.path().join("list"), "# a comment\nb\n\na.3\n").unwrap();
     let list =
-        ["split", "-o", "parts", "--list", "test=list", "--share", "train=100", "a.psd", "b.psd"];
+        ["split", "-o", "listed", "--list", "test=list", "--share", "train=100", "a.psd", "b.psd"];
     let (_, out, _) = run(folder.path(), &list);
     assert!(out.contains("test\t6\t6\t24\ntrain\t9\t9\t36\n"), "{out}");
     let (_, out, said) = run(folder.path(), &[&list[..], &["--by", "file"]].concat());
@@ -95,7 +95,7 @@ fn documents_stay_whole_and_lists_name_parts() {
     assert!(out.contains("x\t10\t1\t40\ny\t5\t1\t20\n"), "{out}");
     fs::write(folder.path().join("list"), "two/a.psd\n").unwrap();
     let listed =
-        ["split", "-o", "parts", "--list", "test=list", "--share", "train=100", "one", "two"];
+        ["split", "-o", "listed", "--list", "test=list", "--share", "train=100", "one", "two"];
     let (_, out, _) = run(folder.path(), &listed);
     assert!(out.contains("test\t5\t5\t20\ntrain\t10\t10\t40\n"), "{out}");
     fs::write(folder.path().join("list"), "a\nc.psd\n").unwrap();
@@ -112,10 +112,11 @@ fn the_number_of_a_sentence_may_be_the_first_of_its_id() {
     let document = |name: &str| (1..=6).map(|at| tree(name, at)).collect::<String>();
     let bank = document("a-1905") + &document("b-1922");
     let folder = folder(&[("c.psd", bank.as_bytes()), ("list", b"a-1905;JP\n")]);
-    let split = ["split", "-o", "parts", "--by", "id", "c.psd"];
-    let (_, out, said) = run(folder.path(), &[&split[..], &["--share", "x=50,y=50"]].concat());
+    let split = ["split", "--by", "id", "c.psd", "-o"];
+    let share = ["halves", "--share", "x=50,y=50"];
+    let (_, out, said) = run(folder.path(), &[&split[..], &share].concat());
     assert!(out.contains("x\t6\t1\t12\ny\t6\t1\t12\n"), "{out}{said}");
-    let list = ["--list", "test=list", "--share", "train=100"];
+    let list = ["parts", "--list", "test=list", "--share", "train=100"];
     let (_, out, said) = run(folder.path(), &[&split[..], &list].concat());
     assert!(out.contains("test\t6\t1\t12\ntrain\t6\t1\t12\n"), "{out}{said}");
 }
@@ -141,6 +142,25 @@ fn mistakes_in_shares_say_how_to_mend_them() {
     let (_, _, said) =
         run(folder.path(), &["split", "-o", "p", "--share", "a=10", "--by", "id", "c.mrg"]);
     assert!(said.contains("--by id: no tree has an ID"), "{said}");
+}
+
+#[test]
+fn parts_of_another_split_are_not_left_beside_the_new_ones() {
+    let folder = bank();
+    let split = |share: &str| {
+        run(folder.path(), &["split", "-q", "-o", "parts", "--share", share, "a.psd"])
+    };
+    assert_eq!(split("train=80,dev=10,test=10").0, 0);
+    fs::write(folder.path().join("parts/notes.txt"), "a note\n").unwrap();
+    let before = lines(&folder, "parts/train.mrg");
+    let (status, _, said) = split("train=90,dev=10");
+    assert_eq!(status, 2, "{said}");
+    let says = "error: --out parts: test.mrg is there already, and is no part of this split: name another folder, or";
+    assert!(said.starts_with(says), "{said}");
+    assert_eq!(lines(&folder, "parts/train.mrg"), before);
+    assert_eq!(split("train=70,dev=10,test=20").0, 0);
+    fs::remove_file(folder.path().join("parts/test.mrg")).unwrap();
+    assert_eq!(split("train=90,dev=10").0, 0);
 }
 
 #[test]
