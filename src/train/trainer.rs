@@ -384,13 +384,13 @@ impl Run<'_> {
         let trainer = self.trainer;
         let Preset { clean, search, max_words, .. } = &trainer.plan.preset;
         let replay = |trees, most| replay(system, self.vocabulary, trees, most, trainer.observer);
-        let mut replayed = replay(self.trees, MAX_UNFIT)?;
+        let mut replayed = replay(("training", self.trees), MAX_UNFIT)?;
         let (gold, mut share) = (replayed.examples.len(), 0.0);
         if let Some((_, of_silver)) = trainer.silver {
             share = of_silver;
             trainer.log("silver trees:");
             // Trees of another parser may have labels that the treebank does not have.
-            replayed.append(replay(self.silver, 1.0)?);
+            replayed.append(replay(("silver", self.silver), 1.0)?);
         }
         let mut training = replayed.summary;
         training.files = self.files.to_vec();

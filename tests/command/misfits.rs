@@ -184,3 +184,22 @@ fn development_trees_of_another_treebank_are_a_warning() {
     let (_, _, said) = run(&folder, &["report", "--model", "m.srm", "a.mrg"]);
     assert!(!said.contains("unknown"), "{said}");
 }
+
+#[test]
+fn trees_that_cannot_be_rebuilt_are_named_by_their_words() {
+    let tree = "(TOP (S (NP (DT the) (NN dog)) (VP (VBZ barks))))\n".repeat(12);
+    let below =
+        "(X (-NONE- *))\n(TOP (TOP (NN a) (NN b) (NN c) (NN d)) (TOP (NN e) (NN f) (NN g)))\n";
+    let bank = tree + below;
+    let folder = folder(&[("a.mrg", bank.as_bytes()), ("b.mrg", below.as_bytes())]);
+    let train = "train --preset kalt-2004-sr-l --model m.srm --train";
+    let arguments: Vec<&str> = train.split(' ').chain(["a.mrg"]).collect();
+    let (status, _, said) = run(&folder, &arguments);
+    let says = "the training tree of \"a b c d e f …\": a TOP below the root";
+    assert!(status == 0 && said.contains(&format!("note: {says}\n")), "{said}");
+    let said = refused(&folder, &format!("{train} b.mrg"));
+    let advice =
+        "correct or remove such trees, or choose a preset with another transition system\n";
+    let error = format!("error: 1 of 1 training trees cannot be rebuilt: {says}; {advice}");
+    assert!(said.ends_with(&error), "{said}");
+}

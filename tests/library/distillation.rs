@@ -120,7 +120,9 @@ fn silver_trees_with_labels_that_the_treebank_does_not_have_are_left_out() {
     silver.trees = vec![unknown];
     let error =
         train(&trainer("fast", &[]).silver(&silver, 0.5)).map(drop).unwrap_err().to_string();
-    assert!(error.contains("1 of 1 trees cannot be rebuilt: tree 1: the label QP"), "{error}");
+    let says =
+        "1 of 1 silver trees cannot be rebuilt: the silver tree of \"dogs cats\": the label QP";
+    assert!(error.contains(says), "{error}");
 }
 
 #[test]
