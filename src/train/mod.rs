@@ -30,6 +30,7 @@ mod merge;
 pub mod neural;
 pub mod online;
 pub mod perceptrons;
+mod prepare;
 mod replay;
 pub mod session;
 pub mod structured;

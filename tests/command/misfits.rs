@@ -203,3 +203,16 @@ fn trees_that_cannot_be_rebuilt_are_named_by_their_words() {
     let error = format!("error: 1 of 1 training trees cannot be rebuilt: {says}; {advice}");
     assert!(said.ends_with(&error), "{said}");
 }
+
+#[test]
+fn all_trees_without_words_are_counted() {
+    let tree = "(TOP (S (NP (DT the) (NN dog)) (VP (VBZ barks))))\n".repeat(3);
+    let bank = tree + "(X (-NONE- *))\n(())\n(TOP (CODE (SYM x)))\n";
+    let folder = folder(&[("a.mrg", bank.as_bytes())]);
+    let train = ["train", "--preset", "kalt-2004-sr-l", "--model", "m.srm", "--train", "a.mrg"];
+    for (settings, n) in [(&[][..], 2), (&["--set", "clean.drop=[\"CODE\"]"], 3)] {
+        let (status, _, said) = run(&folder, &[&train[..], settings].concat());
+        let note = format!("note: trees left out because they have no words after cleaning: {n}\n");
+        assert!(status == 0 && said.contains(&note), "{said}");
+    }
+}
