@@ -9,7 +9,7 @@ pub mod file;
 pub mod installed;
 pub mod vocabulary;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -127,6 +127,9 @@ pub struct Model {
     /// Its arrays.
     #[doc(hidden)]
     pub sections: Sections,
+    /// The file that it was read from, for messages; empty if it was trained just now.
+    #[doc(hidden)]
+    pub path: PathBuf,
 }
 
 impl Model {

@@ -1,7 +1,7 @@
 //! Merging parts of other models, which must be the result of the same training: the classifiers of some labels, or
 //! networks of an ensemble.
 
-use super::Trainer;
+use super::{Trainer, name_of};
 use crate::error::{Error, Result};
 use crate::memory::Sections;
 use crate::model::{Model, TrainingSummary, bincode_section};
@@ -35,14 +35,15 @@ pub(super) fn check(
     for (model, number) in trainer.merge.iter().zip(1..) {
         let same_seed = |other: &Model| other.header.seed == model.header.seed;
         if !has_labels && trainer.merge[..number - 1].iter().any(same_seed) {
-            let problem =
-                format!("model {number} has the seed of another one: train each with its own");
+            let name = name_of(model, number);
+            let problem = format!("{name} has the seed of another one: train each with its own");
             return Err(Error::config("merge", problem));
         }
         if let Some(difference) = difference(trainer, model, system, summary, vocabulary)? {
             let problem = format!(
-                "model {number} was trained with a different {difference}: train all models by the same \
-                 command, except for the labels of boosted trees and the seeds of networks"
+                "{} was trained with a different {difference}: train all models by the same command, except for the \
+                 labels of boosted trees and the seeds of networks",
+                name_of(model, number)
             );
             return Err(Error::config("merge", problem));
         }
