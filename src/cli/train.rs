@@ -130,6 +130,7 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     let trainer = trainer(args)?;
     check_options(args, &trainer)?;
     check_outputs(args)?;
+    let trainer = with_models(args, trainer)?;
     let clean = trainer.preset().clean.clone();
     let mut lint = Lint::new(&clean);
     let look = |tree: &Tree, trees: &Trees| {
@@ -144,12 +145,7 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     let dev = read_dev(args, &train, trainer.preset())?;
     let start = Instant::now();
     let log = ProgressLog::new(args.verbosity.quiet, args.curve.as_deref(), &interrupts);
-    let mut trainer = trainer
-        .seed(args.seed)
-        .observe(&log)
-        .labels(args.labels.clone())
-        .merge(models("--merge", &args.merge)?)
-        .teachers(models("--teacher", &args.teacher)?);
+    let mut trainer = trainer.seed(args.seed).observe(&log);
     let silver = match &args.silver[..] {
         [] => None,
         paths => Some(read(args, paths, "silver", |_, _| {})?),
@@ -272,6 +268,16 @@ fn models(option: &str, paths: &[PathBuf]) -> anyhow::Result<Vec<Model>> {
         Ok(model)
     };
     paths.iter().map(open).collect()
+}
+
+/// Returns the trainer with the other models that it takes, if they are such as it can take.
+fn with_models<'a>(args: &TrainArgs, trainer: Trainer<'a>) -> anyhow::Result<Trainer<'a>> {
+    let trainer = trainer
+        .labels(args.labels.clone())
+        .merge(models("--merge", &args.merge)?)
+        .teachers(models("--teacher", &args.teacher)?);
+    trainer.check_parts()?;
+    Ok(trainer)
 }
 
 /// Returns a trainer by the preset with the changes of the options.

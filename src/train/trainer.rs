@@ -178,9 +178,11 @@ impl<'a> Trainer<'a> {
     /// Trains a model. With dev trees the best epoch is selected by their F1.
     ///
     /// # Errors
-    /// When no tree is usable, more than a tenth cannot be rebuilt by the transition system, the learner
-    /// refuses the data, or training was stopped before anything was learned ([`Error::Stopped`]).
+    /// When the learner does not have the parts that are asked for, no tree is usable, more than a tenth cannot be
+    /// rebuilt by the transition system, the learner refuses the data, or training was stopped before anything was
+    /// learned ([`Error::Stopped`]).
     pub fn train(&self, train: &Treebank, dev: &Treebank) -> Result<Model> {
+        self.check_parts()?;
         let (train, dev) = (self.stripped(train), self.stripped(dev));
         let words = train.trees.iter().flat_map(Tree::tokens).map(|token| token.word.as_str());
         let mut trainer = self.clone();

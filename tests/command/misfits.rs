@@ -216,3 +216,21 @@ fn all_trees_without_words_are_counted() {
         assert!(status == 0 && said.contains(&note), "{said}");
     }
 }
+
+#[test]
+fn contradictions_are_found_before_the_treebank_is_read() {
+    let model = std::fs::read(model()).unwrap();
+    let folder = folder(&[("m.srm", &model), ("bad.mrg", b"(S"), ("one.txt", b"a\n")]);
+    for (options, says) in [
+        (
+            "--preset fast --labels NP",
+            "labels: this learner does not have one classifier per label",
+        ),
+        ("--preset fast --merge m.srm", "merge: this learner has no parts to merge"),
+        ("--tagger --labels NP", "labels: a tagger alone is trained"),
+        ("--tagger --merge m.srm", "merge: a tagger alone is trained"),
+    ] {
+        let said = refused(&folder, &format!("train --train bad.mrg --model x.srm {options}"));
+        assert!(said.starts_with(&format!("error: {says}")), "{options}: {said}");
+    }
+}

@@ -69,6 +69,8 @@ fn networks_that_do_not_belong_together_are_refused() {
     let twice = trainer("accurate", SMALL, 3).seed(5).merge(vec![alone(6), alone(6)]);
     let error = train(&twice).unwrap_err().to_string();
     assert!(error.contains("model 2 has the seed of another one"), "{error}");
+    let error = merge(3, 5, train(&trainer("accurate", SMALL, 2).seed(5)).unwrap());
+    assert!(error.contains("model 1 has 2 networks, and each model must have one"), "{error}");
     let error = merge(1, 5, alone(5));
     assert!(error.contains("merge") && error.contains("learner.models"), "{error}");
     let mut other = alone(6);
