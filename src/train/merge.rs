@@ -55,7 +55,8 @@ impl Trainer<'_> {
     }
 }
 
-/// Checks that the models to be merged were trained by the same preset on the same trees.
+/// Checks that the models to be merged were trained by the same preset on the same trees, from the same initial model and
+/// with the same teachers.
 ///
 /// # Errors
 /// With the first difference.
@@ -98,6 +99,8 @@ fn difference(
     let checks = [
         ("version of the program", other.tool_version == env!("CARGO_PKG_VERSION")),
         ("seed", seeds.contains(&other.seed.wrapping_sub(trainer.seed))),
+        ("initial model (--init)", other.training.before == summary.before),
+        ("teacher (--teacher)", other.training.teachers == summary.teachers),
         ("treebank or system", other.system == system.stored()),
         ("template file", other.templates == plan.templates.text()),
         ("head table", other.heads == plan.heads_text()),

@@ -358,6 +358,7 @@ impl Run<'_> {
         training.files = self.files.to_vec();
         training.before =
             trainer.initial.as_ref().map(|model| Box::new(model.header.training.clone()));
+        training.teachers = teacher::summaries(trainer);
         merge::check(trainer, system, &training, self.vocabulary)?;
         let teacher = teacher::load(trainer, system)?;
         let session = Session {
