@@ -290,6 +290,11 @@ fn trainer<'a>(args: &TrainArgs) -> anyhow::Result<Trainer<'a>> {
     };
     let init = || format!("--init {}", path.display());
     let model = Model::open(path).context("--init")?;
+    anyhow::ensure!(
+        args.jackknife.unwrap_or(0) == 0 || model.header.tagger.is_none(),
+        "--jackknife: the tagger is that of the --init model and is not trained again, so there is nothing to jackknife: \
+         omit the option"
+    );
     let preset = match &args.preset {
         Some(name) => named(name)?,
         None => {
