@@ -335,6 +335,11 @@ fn check_options(args: &TrainArgs, trainer: &Trainer<'_>) -> anyhow::Result<()> 
         "--checkpoint: this learner is trained in one piece, of which nothing could be kept: omit the option"
     );
     anyhow::ensure!(
+        !args.no_tagger || !learner.predicts_tags(),
+        "--no-tagger: this network predicts tags itself, without a tagger: omit the option, or set \
+         learner.network.untagged=0 for a parser of tagged sentences only"
+    );
+    anyhow::ensure!(
         !only_tagger || (args.silver.is_empty() && args.teacher.is_empty()),
         "--silver, --teacher: a tagger alone is trained, which learns from neither: omit the option"
     );
