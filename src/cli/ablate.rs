@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use super::chart::{self, Style};
 use super::experiment::{Runs, write_text};
 use super::options::{INPUT, ThreadsArg, Verbosity};
-use super::out::{print, refuse_folder_of_inputs};
+use super::out::{print, refuse_file_as_folder, refuse_folder_of_inputs};
 use super::{listed, options};
 use crate::eval::significance::{Comparison, Settings, compare, holm};
 use crate::eval::{Counts, Evaluation, Params};
@@ -70,6 +70,7 @@ pub fn run(args: &AblateArgs) -> anyhow::Result<ExitCode> {
     let experiment = experiment(args, &groups);
     experiment.check()?;
     let cells = experiment.cells(Path::new(""));
+    refuse_file_as_folder("--out", &args.out)?;
     refuse_folder_of_inputs("--out", &args.out, args.train.iter().chain(&args.dev))?;
     let folder = Folder::create(&args.out)?;
     let runs = Runs::new(&cells, &folder, args.verbosity.quiet);

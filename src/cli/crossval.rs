@@ -10,7 +10,7 @@ use super::experiment::{Runs, write_text};
 use super::inputs::{note_report, note_without_words};
 use super::listed;
 use super::options::{INPUT, ThreadsArg, TreebankArgs, Verbosity};
-use super::out::{print, refuse_folder_of_inputs};
+use super::out::{print, refuse_file_as_folder, refuse_folder_of_inputs};
 use super::split::UnitArgs;
 use crate::error::counted;
 use crate::eval::{Evaluation, Params};
@@ -84,6 +84,10 @@ pub fn run(args: &CrossvalArgs) -> anyhow::Result<ExitCode> {
     );
     let (cleaning, set) =
         args.set.iter().cloned().partition::<Vec<_>, _>(|set| set.starts_with("clean."));
+    if let Some(out) = &args.out {
+        refuse_file_as_folder("--out", out)?;
+        refuse_folder_of_inputs("--out", out, &args.train)?;
+    }
     let bank = Bank::read(args, &args.treebank.profile.cleaning(&cleaning)?)?;
     let temporary = args.out.is_none().then(tempfile::tempdir).transpose()?;
     let path = match (&args.out, &temporary) {
@@ -91,7 +95,6 @@ pub fn run(args: &CrossvalArgs) -> anyhow::Result<ExitCode> {
         (None, Some(folder)) => folder.path(),
         (None, None) => Path::new("."),
     };
-    refuse_folder_of_inputs("--out", path, &args.train)?;
     let folder = Folder::create(path)?;
     bank.write(&folder)?;
     let experiment = experiment(args, &folder, needs_dev, (cleaning, set));

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::chart::{self, Style};
 use super::options::{INPUT, ThreadsArg, Verbosity};
-use super::out::{print, refuse_folder_of_inputs};
+use super::out::{print, refuse_file_as_folder, refuse_folder_of_inputs};
 use crate::experiment::{Cell, Experiment, Finished, Folder, Outcome, tables};
 use crate::observer::{Event, Observer};
 use crate::{output, parallel};
@@ -65,6 +65,7 @@ pub fn run(args: &ExperimentArgs) -> anyhow::Result<ExitCode> {
     };
     let mut inputs: BTreeSet<PathBuf> = cells.iter().flat_map(files).collect();
     inputs.insert(args.file.clone());
+    refuse_file_as_folder("--out", &args.out)?;
     refuse_folder_of_inputs("--out", &args.out, &inputs)?;
     let folder = Folder::create(&args.out)?;
     let runs = Runs::new(&cells, &folder, args.verbosity.quiet);

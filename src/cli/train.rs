@@ -11,7 +11,7 @@ use super::interrupts::{INTERRUPTED, Interrupts};
 use super::lint_notes;
 use super::listed;
 use super::options::{INPUT, ThreadsArg, TreebankArgs, Verbosity};
-use super::out::refuse_input;
+use super::out::{refuse_file_as_folder, refuse_input};
 use super::progress::ProgressLog;
 use crate::Error;
 use crate::model::{Model, file};
@@ -206,6 +206,9 @@ fn check_outputs(args: &TrainArgs) -> anyhow::Result<()> {
                 "{option} {}: this is also {other}: name another file",
                 path.display()
             );
+        }
+        if option == "--checkpoint" {
+            refuse_file_as_folder(option, path)?;
         }
         let inputs = [train, dev, merge, teacher, silver].into_iter().flatten();
         refuse_input(option, path, inputs.chain(&preset).chain(&args.init))?;

@@ -307,6 +307,12 @@ fn outputs_and_inputs_are_apart() {
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("must not be in this folder"));
     assert_eq!(std::fs::read(folder.path().join("train.mrg")).unwrap(), train);
+    let mut experiment = srparse(&["experiment", "my.toml", "--out", "train.mrg"]);
+    let error = text(&experiment.current_dir(&folder).output().unwrap().stderr);
+    assert_eq!(
+        error,
+        "error: --out train.mrg: train.mrg is a file, and a folder is needed: name another one\n"
+    );
 }
 
 #[test]

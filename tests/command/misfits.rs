@@ -233,4 +233,16 @@ fn contradictions_are_found_before_the_treebank_is_read() {
         let said = refused(&folder, &format!("train --train bad.mrg --model x.srm {options}"));
         assert!(said.starts_with(&format!("error: {says}")), "{options}: {said}");
     }
+    for command in [
+        "crossval --train bad.mrg --out",
+        "ablate --preset fast --train bad.mrg --dev bad.mrg --out",
+        "train --train bad.mrg --model x.srm --checkpoint",
+    ] {
+        for path in ["one.txt", "one.txt/parts"] {
+            let said = refused(&folder, &format!("{command} {path}"));
+            let option = command.rsplit(' ').next().unwrap();
+            let says = "one.txt is a file, and a folder is needed: name another one";
+            assert_eq!(said, format!("error: {option} {path}: {says}\n"));
+        }
+    }
 }
