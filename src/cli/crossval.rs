@@ -164,8 +164,9 @@ impl Bank {
         Ok(Self { entries, folds, cleaning: cleaning.clone() })
     }
 
-    /// Writes the trees of the folds and all of them.
+    /// Writes the trees of the folds and all of them, and deletes what only an earlier run has written.
     fn write(&self, folder: &Folder) -> anyhow::Result<()> {
+        folder.delete_files(|file| is_of_earlier_run(file, self.folds.len()))?;
         for (number, fold) in self.folds.iter().enumerate() {
             let trees = fold.iter().map(|&at| &self.entries[at].tree);
             write_trees(&folder.file(&format!("{}.mrg", name(number))), trees)?;
@@ -235,6 +236,17 @@ struct Pooled {
 
 fn write_trees<'t>(path: &Path, mut trees: impl Iterator<Item = &'t Tree>) -> crate::Result<()> {
     output::write(path, |mut out| trees.try_for_each(|tree| penn::write_line(tree, &mut out)))
+}
+
+/// Whether a file has the trees of a fold that there is no longer, or parses, which are pooled anew.
+fn is_of_earlier_run(file: &str, n_folds: usize) -> bool {
+    let Some(stem) = file.strip_suffix(".mrg") else { return false };
+    let fold = stem.strip_prefix("fold-").and_then(|number| number.parse::<usize>().ok());
+    let is_pooled = [GOLD_TAGS, OWN_TAGS].iter().any(|tags| {
+        let seed = stem.strip_prefix(&format!("parsed.{tags}."));
+        seed.is_some_and(|seed| seed.parse::<u64>().is_ok())
+    });
+    is_pooled || fold.is_some_and(|fold| fold > n_folds)
 }
 
 /// The name of a fold, from its number from 0.

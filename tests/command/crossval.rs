@@ -206,6 +206,31 @@ fn each_fold_is_parsed_by_a_parser_that_was_not_trained_on_it() {
 }
 
 #[test]
+fn results_of_an_earlier_run_are_not_left_beside_the_new_ones() {
+    let folder = bank();
+    let crossval = |options: &[&str]| {
+        let files = ["-q", "--set", "epochs=1", "-o", "out", "--train", "a.psd", "b.psd"];
+        let (status, _, said) = run(folder.path(), &[&["crossval"][..], options, &files].concat());
+        assert_eq!((status, said.as_str()), (0, ""));
+    };
+    let trees = || {
+        let files = folder.path().join("out").read_dir().unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.filter(|name| name.ends_with(".mrg")).collect();
+        names.sort();
+        names.join(" ")
+    };
+    crossval(&["--folds", "3", "--seeds", "1,2"]);
+    let parses = |seed: u32| format!("parsed.gold-tags.{seed}.mrg parsed.own-tags.{seed}.mrg");
+    let pooled =
+        "parsed.gold-tags.1.mrg parsed.gold-tags.2.mrg parsed.own-tags.1.mrg parsed.own-tags.2.mrg";
+    assert_eq!(trees(), format!("fold-01.mrg fold-02.mrg fold-03.mrg gold.mrg {pooled}"));
+    fs::write(folder.path().join("out/fold-notes.mrg"), "(S (A a))\n").unwrap();
+    crossval(&["--folds", "2", "--seeds", "2"]);
+    assert_eq!(trees(), format!("fold-01.mrg fold-02.mrg fold-notes.mrg gold.mrg {}", parses(2)));
+}
+
+#[test]
 fn folds_of_documents_and_seeds_leave_nothing_behind_without_a_folder() {
     let folder = bank();
     let before = folder.path().read_dir().unwrap().count();
