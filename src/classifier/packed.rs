@@ -74,6 +74,15 @@ pub struct Pruning {
     pub max_bytes: u64,
 }
 
+impl Pruning {
+    /// The same with at most so many bytes, if there is a limit. One byte is the least: 0 stands for no limit.
+    #[must_use]
+    pub fn limited_to(&self, bytes: u64) -> Self {
+        let max_bytes = if self.max_bytes > 0 { bytes.max(1) } else { 0 };
+        Self { max_bytes, ..*self }
+    }
+}
+
 /// Scratch memory of one thread: the ids that are looked up, and what is found.
 #[derive(Debug, Default)]
 pub struct Lookup {

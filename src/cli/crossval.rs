@@ -84,6 +84,9 @@ pub fn run(args: &CrossvalArgs) -> anyhow::Result<ExitCode> {
     );
     let (cleaning, set) =
         args.set.iter().cloned().partition::<Vec<_>, _>(|set| set.starts_with("clean."));
+    if let Some(out) = &args.out {
+        refuse_folder_of_inputs("--out", out, &args.train)?;
+    }
     let bank = Bank::read(args, &args.treebank.profile.cleaning(&cleaning)?)?;
     let temporary = args.out.is_none().then(tempfile::tempdir).transpose()?;
     let path = match (&args.out, &temporary) {
@@ -91,7 +94,6 @@ pub fn run(args: &CrossvalArgs) -> anyhow::Result<ExitCode> {
         (None, Some(folder)) => folder.path(),
         (None, None) => Path::new("."),
     };
-    refuse_folder_of_inputs("--out", path, &args.train)?;
     let folder = Folder::create(path)?;
     bank.write(&folder)?;
     let experiment = experiment(args, &folder, needs_dev, (cleaning, set));
@@ -123,6 +125,16 @@ impl Bank {
         let read = entries.len();
         entries.retain(|entry| cleaning.strip(entry.tree.clone()).is_some());
         note_without_words((read - entries.len()) as u64, args.verbosity.quiet);
+        ensure!(
+            !entries.is_empty(),
+            "--train {}: {}",
+            args.train[0].display(),
+            match read {
+                0 => "no trees: check that this is a treebank file",
+                _ =>
+                    "no tree has words after cleaning: give other trees, or change the settings of `clean`",
+            }
+        );
         let units = args.units.units(&entries)?;
         let n_folds = usize::from(args.folds);
         let unit = if args.units.are_documents() { "document" } else { "tree" };
@@ -151,8 +163,9 @@ impl Bank {
         Ok(Self { entries, folds, cleaning: cleaning.clone() })
     }
 
-    /// Writes the trees of the folds and all of them.
+    /// Writes the trees of the folds and all of them, and deletes what only an earlier run has written.
     fn write(&self, folder: &Folder) -> anyhow::Result<()> {
+        folder.delete_files(|file| is_of_earlier_run(file, self.folds.len()))?;
         for (number, fold) in self.folds.iter().enumerate() {
             let trees = fold.iter().map(|&at| &self.entries[at].tree);
             write_trees(&folder.file(&format!("{}.mrg", name(number))), trees)?;
@@ -222,6 +235,17 @@ struct Pooled {
 
 fn write_trees<'t>(path: &Path, mut trees: impl Iterator<Item = &'t Tree>) -> crate::Result<()> {
     output::write(path, |mut out| trees.try_for_each(|tree| penn::write_line(tree, &mut out)))
+}
+
+/// Whether a file has the trees of a fold that there is no longer, or parses, which are pooled anew.
+fn is_of_earlier_run(file: &str, n_folds: usize) -> bool {
+    let Some(stem) = file.strip_suffix(".mrg") else { return false };
+    let fold = stem.strip_prefix("fold-").and_then(|number| number.parse::<usize>().ok());
+    let is_pooled = [GOLD_TAGS, OWN_TAGS].iter().any(|tags| {
+        let seed = stem.strip_prefix(&format!("parsed.{tags}."));
+        seed.is_some_and(|seed| seed.parse::<u64>().is_ok())
+    });
+    is_pooled || fold.is_some_and(|fold| fold > n_folds)
 }
 
 /// The name of a fold, from its number from 0.

@@ -69,7 +69,12 @@ pub fn run(args: &ExperimentArgs) -> anyhow::Result<ExitCode> {
     let folder = Folder::create(&args.out)?;
     let runs = Runs::new(&cells, &folder, args.verbosity.quiet);
     let status = runs.run(is_wanted)?;
-    print(&tables::scores(&runs.finished()))?;
+    let finished = runs.finished();
+    if tables::learning_curve(&finished).is_none() {
+        // Of an earlier run, with more shares.
+        folder.delete_files(|name| LEARNING_CURVE.contains(&name))?;
+    }
+    print(&tables::scores(&finished))?;
     Ok(status)
 }
 
@@ -153,12 +158,16 @@ impl<'a> Runs<'a> {
         write("costs.tsv", tables::costs(&finished))?;
         if let Some(curve) = tables::learning_curve(&finished) {
             let style = Style { log_x: true, ..Style::default() };
-            write("learning-curve.svg", chart::of_text("learning-curve", &curve, &style)?)?;
-            write("learning-curve.tsv", curve)?;
+            let [svg, tsv] = LEARNING_CURVE;
+            write(svg, chart::of_text("learning-curve", &curve, &style)?)?;
+            write(tsv, curve)?;
         }
         Ok(())
     }
 }
+
+/// The files of the learning curve.
+const LEARNING_CURVE: [&str; 2] = ["learning-curve.svg", "learning-curve.tsv"];
 
 /// Writes a file whole or not at all.
 pub(super) fn write_text(path: &Path, text: &str) -> anyhow::Result<()> {

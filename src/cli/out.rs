@@ -117,17 +117,26 @@ fn refuse_redirection<'p>(inputs: impl IntoIterator<Item = &'p PathBuf>) -> anyh
     Ok(())
 }
 
+/// Refuses an output folder that is a file, or would be in one.
+pub(super) fn refuse_file_as_folder(option: &str, folder: &Path) -> anyhow::Result<()> {
+    let existing = folder.ancestors().find(|path| path.exists());
+    match existing.filter(|path| !path.is_dir()) {
+        None => Ok(()),
+        Some(file) => anyhow::bail!(
+            "{option} {}: {} is a file, and a folder is needed: name another one",
+            folder.display(),
+            file.display()
+        ),
+    }
+}
+
 /// Refuses an output folder that is a file, has inputs in it, or is in one: files, folders or patterns.
 pub(super) fn refuse_folder_of_inputs<'p>(
     option: &str,
     folder: &Path,
     inputs: impl IntoIterator<Item = &'p PathBuf>,
 ) -> anyhow::Result<()> {
-    anyhow::ensure!(
-        !folder.exists() || folder.is_dir(),
-        "{option} {}: this is a file: name a folder",
-        folder.display()
-    );
+    refuse_file_as_folder(option, folder)?;
     let path = resolved(folder);
     for input in inputs {
         let files = expand(std::slice::from_ref(input)).unwrap_or_default().found;

@@ -123,8 +123,11 @@ pub fn run(args: &SplitArgs) -> anyhow::Result<ExitCode> {
     let shares = shares(&args.share)?;
     let lists =
         args.list.iter().map(|list| named("--list", list)).collect::<Result<Vec<_>, _>>()?;
-    check_names(lists.iter().map(|(name, _)| *name).chain(shares.iter().map(|(name, _)| *name)))?;
+    let names = lists.iter().map(|(name, _)| *name).chain(shares.iter().map(|(name, _)| *name));
+    let names: Vec<&str> = names.collect();
+    check_names(names.iter().copied())?;
     refuse_folder_of_inputs("--out", &args.out, &args.files)?;
+    refuse_other_parts(&args.out, &names)?;
     let (entries, report) = partition::read(&args.files, &args.treebank.options())?;
     note_report(&report, args.verbosity.quiet);
     ensure!(!entries.is_empty(), "{}: no trees to split", args.files[0].display());
@@ -161,6 +164,22 @@ pub fn run(args: &SplitArgs) -> anyhow::Result<ExitCode> {
         warn_of_empty(shared, advice);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses a folder with parts of another split, which this one would leave there.
+fn refuse_other_parts(folder: &Path, names: &[&str]) -> anyhow::Result<()> {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = files.filter(|file| file.path().is_file());
+    let files = files.map(|file| file.file_name().to_string_lossy().into_owned());
+    let is_other =
+        |file: &String| file.strip_suffix(".mrg").is_some_and(|part| !names.contains(&part));
+    if let Some(file) = files.filter(is_other).min() {
+        bail!(
+            "--out {}: {file} is there already, and is no part of this split: name another folder, or remove this file",
+            folder.display()
+        );
+    }
+    Ok(())
 }
 
 /// Warns of parts without trees.

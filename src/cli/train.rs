@@ -11,7 +11,7 @@ use super::interrupts::{INTERRUPTED, Interrupts};
 use super::lint_notes;
 use super::listed;
 use super::options::{INPUT, ThreadsArg, TreebankArgs, Verbosity};
-use super::out::refuse_input;
+use super::out::{refuse_file_as_folder, refuse_input};
 use super::progress::ProgressLog;
 use crate::Error;
 use crate::model::{Model, file};
@@ -130,6 +130,7 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     let trainer = trainer(args)?;
     check_options(args, &trainer)?;
     check_outputs(args)?;
+    let trainer = with_models(args, trainer)?;
     let clean = trainer.preset().clean.clone();
     let mut lint = Lint::new(&clean);
     let look = |tree: &Tree, trees: &Trees| {
@@ -144,12 +145,7 @@ pub fn run(args: &TrainArgs) -> anyhow::Result<ExitCode> {
     let dev = read_dev(args, &train, trainer.preset())?;
     let start = Instant::now();
     let log = ProgressLog::new(args.verbosity.quiet, args.curve.as_deref(), &interrupts);
-    let mut trainer = trainer
-        .seed(args.seed)
-        .observe(&log)
-        .labels(args.labels.clone())
-        .merge(models("--merge", &args.merge)?)
-        .teachers(models("--teacher", &args.teacher)?);
+    let mut trainer = trainer.seed(args.seed).observe(&log);
     let silver = match &args.silver[..] {
         [] => None,
         paths => Some(read(args, paths, "silver", |_, _| {})?),
@@ -210,6 +206,9 @@ fn check_outputs(args: &TrainArgs) -> anyhow::Result<()> {
                 "{option} {}: this is also {other}: name another file",
                 path.display()
             );
+        }
+        if option == "--checkpoint" {
+            refuse_file_as_folder(option, path)?;
         }
         let inputs = [train, dev, merge, teacher, silver].into_iter().flatten();
         refuse_input(option, path, inputs.chain(&preset).chain(&args.init))?;
@@ -274,6 +273,16 @@ fn models(option: &str, paths: &[PathBuf]) -> anyhow::Result<Vec<Model>> {
     paths.iter().map(open).collect()
 }
 
+/// Returns the trainer with the other models that it takes, if they are such as it can take.
+fn with_models<'a>(args: &TrainArgs, trainer: Trainer<'a>) -> anyhow::Result<Trainer<'a>> {
+    let trainer = trainer
+        .labels(args.labels.clone())
+        .merge(models("--merge", &args.merge)?)
+        .teachers(models("--teacher", &args.teacher)?);
+    trainer.check_parts()?;
+    Ok(trainer)
+}
+
 /// Returns a trainer by the preset with the changes of the options.
 fn trainer<'a>(args: &TrainArgs) -> anyhow::Result<Trainer<'a>> {
     let profile = &args.treebank.profile;
@@ -284,6 +293,11 @@ fn trainer<'a>(args: &TrainArgs) -> anyhow::Result<Trainer<'a>> {
     };
     let init = || format!("--init {}", path.display());
     let model = Model::open(path).context("--init")?;
+    anyhow::ensure!(
+        args.jackknife.unwrap_or(0) == 0 || model.header.tagger.is_none(),
+        "--jackknife: the tagger is that of the --init model and is not trained again, so there is nothing to jackknife: \
+         omit the option"
+    );
     let preset = match &args.preset {
         Some(name) => named(name)?,
         None => {
@@ -322,6 +336,11 @@ fn check_options(args: &TrainArgs, trainer: &Trainer<'_>) -> anyhow::Result<()> 
     anyhow::ensure!(
         args.checkpoint.is_none() || (trainer.has_checkpoints() && !only_tagger),
         "--checkpoint: this learner is trained in one piece, of which nothing could be kept: omit the option"
+    );
+    anyhow::ensure!(
+        !args.no_tagger || !learner.predicts_tags(),
+        "--no-tagger: this network predicts tags itself, without a tagger: omit the option, or set \
+         learner.network.untagged=0 for a parser of tagged sentences only"
     );
     anyhow::ensure!(
         !only_tagger || (args.silver.is_empty() && args.teacher.is_empty()),

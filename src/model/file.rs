@@ -225,7 +225,8 @@ pub fn read_memory(memory: ModelBytes, path: &Path) -> Result<Model> {
         element: section.element,
         bytes: Array::Shared(Arc::clone(&memory), range),
     });
-    Ok(Model { sections: Sections(sections.collect()), header: stored.header })
+    let sections = Sections(sections.collect());
+    Ok(Model { sections, header: stored.header, path: path.to_owned() })
 }
 
 #[cfg(test)]

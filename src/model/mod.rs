@@ -9,7 +9,7 @@ pub mod file;
 pub mod installed;
 pub mod vocabulary;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -87,6 +87,9 @@ pub struct TrainingSummary {
     /// The training data of the model that training continued from, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Box<Self>>,
+    /// The training data of the models that it learned from, if there were any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub teachers: Vec<Self>,
     /// The training data of the other models, if the parameters are an average of several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mean_with: Vec<Self>,
@@ -127,6 +130,9 @@ pub struct Model {
     /// Its arrays.
     #[doc(hidden)]
     pub sections: Sections,
+    /// The file that it was read from, for messages; empty if it was trained just now.
+    #[doc(hidden)]
+    pub path: PathBuf,
 }
 
 impl Model {

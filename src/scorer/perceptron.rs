@@ -112,13 +112,12 @@ impl Learning {
         let Some((weights, coarse)) = averages.coarse.as_ref().zip(self.coarse.as_ref()) else {
             return Box::new(LinearModel::new(indicators, pack(pruning)));
         };
-        let half = Pruning { max_bytes: pruning.max_bytes / 2, ..*pruning };
+        let half = pruning.limited_to(pruning.max_bytes / 2);
         let table = match &coarse.initial {
             Some(initial) => initial.plus(weights, &half),
             None => CoarseTable::pack(weights, &half),
         };
-        let max_bytes = pruning.max_bytes.saturating_sub(table.bytes());
-        let tables = pack(&Pruning { max_bytes, ..*pruning });
+        let tables = pack(&pruning.limited_to(pruning.max_bytes.saturating_sub(table.bytes())));
         let indicators = TwoStepIndicators { kind: coarse.indicators.clone(), action: indicators };
         Box::new(CoarseToFine::new(indicators, table, tables, coarse.kind_of.clone().into()))
     }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{Accuracy, Tagger, TaggerWorker};
 use crate::classifier::Fit;
+use crate::error::counted;
 use crate::observer::Quiet;
 use crate::parallel;
 use crate::tree::{Token, remove_tags};
@@ -29,9 +30,13 @@ pub fn jackknife(
 ) -> Result<(Vec<Vec<Token>>, Accuracy)> {
     if sentences.len() < n_parts as usize {
         let n = sentences.len();
-        let problem = format!(
-            "{n} sentences cannot be divided into {n_parts} parts: give a number from 2 to {n}, or more sentences"
-        );
+        let advice = match n {
+            0 | 1 => "set it to 0, or give more trees".to_owned(),
+            2 => "set it to 2, or give more trees".to_owned(),
+            _ => format!("give a number from 2 to {n}, or more trees"),
+        };
+        let sentences = counted(n as u64, "sentence");
+        let problem = format!("{sentences} cannot be divided into {n_parts} parts: {advice}");
         return Err(Error::config("jackknife", problem));
     }
     let ranges = parts(sentences.len(), n_parts as usize);
@@ -75,5 +80,20 @@ mod tests {
         assert_eq!(parts(10, 3), [0..3, 3..6, 6..10]);
         assert_eq!(parts(2, 10), [0..1, 1..2]);
         assert_eq!(parts(0, 10), vec![0..0]);
+    }
+
+    #[test]
+    fn too_few_sentences_say_how_many_parts_there_can_be() {
+        let sentence = [Token::new("a", "A")];
+        let refused = |n: usize| {
+            let sentences = vec![&sentence[..]; n];
+            let never = |_: &[&[Token]], _: &Fit<'_>| Err(Error::Stopped);
+            jackknife(&sentences, 5, &Fit::quiet(1), never).map(drop).unwrap_err().to_string()
+        };
+        let says =
+            "jackknife: 1 sentence cannot be divided into 5 parts: set it to 0, or give more trees";
+        assert_eq!(refused(1), says);
+        assert!(refused(2).ends_with(": set it to 2, or give more trees"));
+        assert!(refused(4).ends_with(": give a number from 2 to 4, or more trees"));
     }
 }

@@ -39,10 +39,21 @@ impl<'a> Folder<'a> {
 }
 
 impl Checkpoint for Folder<'_> {
-    /// Returns `None` for a missing or corrupt file, whose part is then trained again.
+    /// Returns `None` for a missing file, and notes one that is damaged; the part is then trained again.
     fn load(&self, name: &str) -> Option<Sections> {
         let file = self.file(name);
-        file.is_file().then(|| file::read(&file).ok()).flatten().map(|model| model.sections)
+        if !file.exists() {
+            return None;
+        }
+        match file::read(&file) {
+            Ok(model) => Some(model.sections),
+            Err(error) => {
+                let note =
+                    format!("a checkpoint cannot be used, so its part is trained again: {error}");
+                self.observer.event(Event::Note(&note));
+                None
+            }
+        }
     }
 
     fn save(&self, name: &str, sections: &Sections) {
@@ -75,23 +86,38 @@ pub fn hash_nodes(tree: &Tree, hasher: &mut impl Hasher) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use super::*;
-    use crate::observer::Silent;
+
+    #[derive(Default)]
+    struct Notes(Mutex<Vec<String>>);
+
+    impl Observer for Notes {
+        fn event(&self, event: Event<'_>) {
+            if let Event::Note(text) = event {
+                self.0.lock().unwrap().push(text.to_owned());
+            }
+        }
+    }
 
     #[test]
-    fn parts_are_saved_and_corrupt_ones_are_ignored() {
-        let folder = tempfile::tempdir().unwrap();
-        let checkpoint = Folder::new(folder.path(), 7, &Silent).unwrap();
+    fn parts_are_saved_and_damaged_ones_are_noted() {
+        let (folder, notes) = (tempfile::tempdir().unwrap(), Notes::default());
+        let checkpoint = Folder::new(folder.path(), 7, &notes).unwrap();
         let mut sections = Sections::default();
         sections.put::<u8>("a", vec![1, 2].into());
         checkpoint.save("first/value3", &sections);
         let loaded = checkpoint.load("first/value3").unwrap();
         assert_eq!(&*loaded.get::<u8>("a").unwrap(), [1, 2]);
         assert!(checkpoint.load("second").is_none());
-        assert!(Folder::new(folder.path(), 8, &Silent).unwrap().load("first/value3").is_none());
+        assert!(Folder::new(folder.path(), 8, &notes).unwrap().load("first/value3").is_none());
+        assert!(notes.0.lock().unwrap().is_empty());
         let file = checkpoint.file("first/value3");
         let bytes = std::fs::read(&file).unwrap();
         std::fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
         assert!(checkpoint.load("first/value3").is_none());
+        let notes = notes.0.lock().unwrap();
+        assert!(notes.len() == 1 && notes[0].contains("first.value3.srm: "), "{notes:?}");
     }
 }

@@ -30,6 +30,7 @@ mod merge;
 pub mod neural;
 pub mod online;
 pub mod perceptrons;
+mod prepare;
 mod replay;
 pub mod session;
 pub mod structured;
@@ -40,7 +41,7 @@ pub mod walk;
 
 use crate::Result;
 use crate::memory::Sections;
-use crate::model::DevScores;
+use crate::model::{DevScores, Model};
 use crate::preset::MethodChoice;
 use crate::scorer::Components;
 pub use epochs::{EpochReport, Progress};
@@ -59,6 +60,14 @@ fn train(choice: &MethodChoice, session: &Session<'_>) -> Result<Trained> {
             batch::train(&*learner.for_system(templates, system)?, session)
         }
     }
+}
+
+/// What messages call one of several models: its file, or else its number, from 1.
+fn name_of(model: &Model, number: usize) -> String {
+    if model.path.as_os_str().is_empty() {
+        return format!("model {number}");
+    }
+    model.path.display().to_string()
 }
 
 /// The result of training.

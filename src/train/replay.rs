@@ -15,6 +15,8 @@ use crate::tree::Tree;
 pub(super) const MAX_UNFIT: f64 = 0.1;
 /// The number of such trees that messages name.
 const NAMED_UNFIT: usize = 3;
+/// The number of words by which messages name a tree.
+const NAMED_BY: usize = 6;
 /// The number of such trees that a model lists.
 const LISTED_UNFIT: usize = 100;
 
@@ -47,6 +49,14 @@ pub(super) fn usable(trees: &[Tree]) -> Vec<&Tree> {
     trees.iter().filter(|tree| !tree.tokens().is_empty()).collect()
 }
 
+/// How messages name a tree: by its first words.
+fn name(which: &str, tree: &Tree) -> String {
+    let words = tree.tokens().iter().map(|token| token.word.as_str());
+    let words: Vec<&str> = words.take(NAMED_BY).collect();
+    let more = if words.len() < tree.tokens().len() { " …" } else { "" };
+    format!("the {which} tree of \"{}{more}\"", words.join(" "))
+}
+
 /// Replays all trees, and keeps those that are rebuilt: all but a share of at most `max_unfit`, and at least one.
 ///
 /// # Errors
@@ -54,7 +64,7 @@ pub(super) fn usable(trees: &[Tree]) -> Vec<&Tree> {
 pub(super) fn replay(
     system: &dyn TransitionSystem,
     vocabulary: &Vocabulary,
-    trees: &[&Tree],
+    (which, trees): (&str, &[&Tree]),
     max_unfit: f64,
     observer: &dyn Observer,
 ) -> Result<Replayed> {
@@ -67,7 +77,7 @@ pub(super) fn replay(
     let mut summary = TrainingSummary::default();
     let mut examples = Vec::with_capacity(trees.len());
     let (mut nodes, mut dropped) = (0, 0);
-    for (result, number) in parallel::map(trees, replay).into_iter().zip(1..) {
+    for (result, tree) in parallel::map(trees, replay).into_iter().zip(trees) {
         match result {
             Ok((example, n, left_out)) => {
                 nodes += example.tree.nodes().len();
@@ -76,7 +86,7 @@ pub(super) fn replay(
                 summary.decisions += n as u64;
                 examples.push(example);
             }
-            Err(error) => summary.skipped.push(format!("tree {number}: {error}")),
+            Err(error) => summary.skipped.push(format!("{}: {error}", name(which, tree))),
         }
     }
     summary.trees = examples.len() as u64;
@@ -84,7 +94,11 @@ pub(super) fn replay(
     let unfit = summary.skipped.len();
     if unfit as f64 > max_unfit * trees.len() as f64 || unfit == trees.len() {
         let named = summary.skipped[..unfit.min(NAMED_UNFIT)].join("; ");
-        let problem = format!("{unfit} of {} trees cannot be rebuilt: {named}", trees.len());
+        let problem = format!(
+            "{unfit} of {} {which} trees cannot be rebuilt: {named}; correct or remove such trees, or choose a preset \
+             with another transition system",
+            trees.len()
+        );
         return Err(Error::Unfit(problem));
     }
     summary.skipped.truncate(LISTED_UNFIT);

@@ -5,11 +5,11 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::FxHasher;
 
-use super::Trainer;
+use super::{Trainer, name_of};
 use crate::classifier::ScoreScale;
 use crate::error::{Error, Result};
 use crate::memory::Array;
-use crate::model::{Header, Model, vocabulary};
+use crate::model::{Header, Model, TrainingSummary, vocabulary};
 use crate::parser::stored_preset;
 use crate::preset::MethodChoice;
 use crate::preset::plan::Plan;
@@ -147,10 +147,20 @@ pub(super) fn load(
         let plan = plan(trainer, (model, number), &system.stored())?;
         let components = Components { system, templates: &plan.templates, vocabulary: &vocabulary };
         let scorer = load_scorer(&plan.preset.learner, components, &model.sections)?;
-        check_scale(number, scorer.reading().scale())?;
+        check_scale((model, number), scorer.reading().scale())?;
         scorers.push(scorer);
     }
     Ok(Some(Teacher::new(scorers, vocabulary, weight, fingerprint(&trainer.teachers))))
+}
+
+/// The training data of the teachers; of none if they have no weight.
+pub(super) fn summaries(trainer: &Trainer<'_>) -> Vec<TrainingSummary> {
+    match &trainer.preset().learner {
+        MethodChoice::Neural(params) if params.teacher_weight > 0.0 => {
+            trainer.teachers.iter().map(|model| model.header.training.clone()).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// Checks that the learner takes a teacher, and that all models have the same vocabulary; returns this, and the weight
@@ -165,11 +175,14 @@ fn check(trainer: &Trainer<'_>) -> Result<(Vocabulary, f32)> {
     let first = &trainer.teachers[0];
     for (model, number) in trainer.teachers.iter().zip(1..) {
         if stored_preset(model, &[])?.only_tagger {
-            return Err(unsuitable(number, "has a tagger but no parser: use that of a parser"));
+            return Err(unsuitable(
+                (model, number),
+                "has a tagger but no parser: use that of a parser",
+            ));
         }
         if *words(model)? != *words(first)? {
             let problem = "has another vocabulary than the first: train both on the same trees";
-            return Err(unsuitable(number, problem));
+            return Err(unsuitable((model, number), problem));
         }
     }
     Ok((vocabulary::load(&first.sections)?, params.teacher_weight))
@@ -195,7 +208,7 @@ fn plan(
     match differences.into_iter().find(|(_, same)| !same) {
         None => Ok(plan),
         Some((what, _)) => Err(unsuitable(
-            number,
+            (model, number),
             &format!(
                 "has another {what}: train it on the same trees, with the same [system] and [clean]"
             ),
@@ -203,12 +216,12 @@ fn plan(
     }
 }
 
-fn check_scale(number: usize, scale: ScoreScale) -> Result<()> {
+fn check_scale(model: (&Model, usize), scale: ScoreScale) -> Result<()> {
     if scale == ScoreScale::LogProb {
         return Ok(());
     }
     Err(unsuitable(
-        number,
+        model,
         "has scores that are not probabilities: use a network, or maximum entropy",
     ))
 }
@@ -220,6 +233,6 @@ pub(super) fn fingerprint(models: &[Model]) -> u64 {
     hasher.finish()
 }
 
-fn unsuitable(number: usize, problem: &str) -> Error {
-    Error::config("teacher", format!("model {number} {problem}"))
+fn unsuitable((model, number): (&Model, usize), problem: &str) -> Error {
+    Error::config("teacher", format!("{} {problem}", name_of(model, number)))
 }

@@ -1,6 +1,5 @@
 //! Training a model by a preset: cleaning, tagging, replay, and the preset's training method.
 
-use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,15 +9,14 @@ use rustc_hash::FxHasher;
 
 use super::initial::{self, Initial};
 use super::replay::{MAX_UNFIT, none_left, replay, usable};
-use super::session::{Checkpoints, DevSet, Session, SilverTrees, is_short, words};
+use super::session::{Checkpoints, DevSet, Session, SilverTrees, words};
 use super::tagging::Tagging;
 use super::{Trained, merge, teacher, train};
 use crate::encoder::Pretrained;
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::feature::Templates;
 use crate::model::{Header, Model, file, vocabulary};
 use crate::observer::{Event, Observer, Silent};
-use crate::parallel;
 use crate::parser::stored_preset;
 use crate::preset::plan::Plan;
 use crate::preset::registry::Source;
@@ -28,7 +26,6 @@ use crate::scorer::factored::MAX_ACTIONS;
 use crate::symbols::{UNKNOWN, Vocabulary};
 use crate::text::{Segmenter, Tokenization};
 use crate::transition::{Action, TransitionSystem};
-use crate::tree::heads::Uncovered;
 use crate::tree::{Token, Tree, remove_tags};
 use crate::treebank::Treebank;
 use crate::treebank::embeddings::PretrainedEmbeddings;
@@ -181,9 +178,11 @@ impl<'a> Trainer<'a> {
     /// Trains a model. With dev trees the best epoch is selected by their F1.
     ///
     /// # Errors
-    /// When no tree is usable, more than a tenth cannot be rebuilt by the transition system, the learner
-    /// refuses the data, or training was stopped before anything was learned ([`Error::Stopped`]).
+    /// When the learner does not have the parts that are asked for, no tree is usable, more than a tenth cannot be
+    /// rebuilt by the transition system, the learner refuses the data, or training was stopped before anything was
+    /// learned ([`Error::Stopped`]).
     pub fn train(&self, train: &Treebank, dev: &Treebank) -> Result<Model> {
+        self.check_parts()?;
         let (train, dev) = (self.stripped(train), self.stripped(dev));
         let words = train.trees.iter().flat_map(Tree::tokens).map(|token| token.word.as_str());
         let mut trainer = self.clone();
@@ -293,18 +292,6 @@ impl<'a> Trainer<'a> {
         self.observer.event(Event::Milestone(text));
     }
 
-    /// Strips the trees; see [`Cleaning::strip`](crate::treebank::clean::Cleaning::strip).
-    fn stripped<'t>(&self, treebank: &'t Treebank) -> Cow<'t, Treebank> {
-        let stripped = treebank.stripped(&self.plan.preset.clean);
-        let left_out = treebank.trees.len() - stripped.trees.len();
-        if left_out > 0 {
-            let note =
-                format!("trees left out because they have no words after cleaning: {left_out}");
-            self.observer.event(Event::Note(&note));
-        }
-        stripped
-    }
-
     /// Adds the words of pretrained embeddings to the vocabulary; returns them with the number of word ids
     /// before.
     fn add_words(
@@ -323,31 +310,6 @@ impl<'a> Trainer<'a> {
         ));
         vocabulary.add_words(pretrained.words.iter().map(CompactString::as_str));
         (pretrained, trained)
-    }
-
-    /// Cleans the trees and marks heads; trees over the length limit are left out.
-    fn prepare(&self, trees: &[Tree]) -> Vec<Tree> {
-        let max_words = self.plan.preset.max_words;
-        let short: Vec<&Tree> = trees.iter().filter(|tree| is_short(tree, max_words)).collect();
-        if short.len() < trees.len() {
-            let left_out = counted((trees.len() - short.len()) as u64, "tree");
-            let note = format!("left out {left_out} of more than {max_words} words");
-            self.observer.event(Event::Note(&note));
-        }
-        let marked = parallel::map(&short, |tree| self.plan.cleaned((*tree).clone()));
-        let mut uncovered = Uncovered::default();
-        let trees = marked.into_iter().map(|(tree, without_rule)| {
-            uncovered.merge(&without_rule.unwrap_or_default());
-            tree
-        });
-        let trees = trees.collect();
-        if !uncovered.is_empty() {
-            let note = format!(
-                "no head rule for {uncovered}: the outermost child that is not punctuation is the head"
-            );
-            self.observer.event(Event::Note(&note));
-        }
-        trees
     }
 }
 
@@ -384,18 +346,19 @@ impl Run<'_> {
         let trainer = self.trainer;
         let Preset { clean, search, max_words, .. } = &trainer.plan.preset;
         let replay = |trees, most| replay(system, self.vocabulary, trees, most, trainer.observer);
-        let mut replayed = replay(self.trees, MAX_UNFIT)?;
+        let mut replayed = replay(("training", self.trees), MAX_UNFIT)?;
         let (gold, mut share) = (replayed.examples.len(), 0.0);
         if let Some((_, of_silver)) = trainer.silver {
             share = of_silver;
             trainer.log("silver trees:");
             // Trees of another parser may have labels that the treebank does not have.
-            replayed.append(replay(self.silver, 1.0)?);
+            replayed.append(replay(("silver", self.silver), 1.0)?);
         }
         let mut training = replayed.summary;
         training.files = self.files.to_vec();
         training.before =
             trainer.initial.as_ref().map(|model| Box::new(model.header.training.clone()));
+        training.teachers = teacher::summaries(trainer);
         merge::check(trainer, system, &training, self.vocabulary)?;
         let teacher = teacher::load(trainer, system)?;
         let session = Session {

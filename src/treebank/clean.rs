@@ -68,6 +68,11 @@ impl Cleaning {
         CleanedSentence { tokens, positions }
     }
 
+    /// Whether [`Cleaning::apply`] leaves words of these.
+    pub fn leaves_words(&self, tokens: &[Token]) -> bool {
+        !self.remaining(tokens).is_empty()
+    }
+
     fn is_punctuation(&self, tag: &str) -> bool {
         self.punctuation.split(is_space).any(|punctuation| punctuation == tag && !tag.is_empty())
     }

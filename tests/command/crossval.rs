@@ -62,7 +62,7 @@ fn documents_stay_whole_and_lists_name_parts() {
     }
     fs::write(folder.path().join("list"), "# a comment\nb\n\na.3\n").unwrap();
     let list =
-        ["split", "-o", "parts", "--list", "test=list", "--share", "train=100", "a.psd", "b.psd"];
+        ["split", "-o", "listed", "--list", "test=list", "--share", "train=100", "a.psd", "b.psd"];
     let (_, out, _) = run(folder.path(), &list);
     assert!(out.contains("test\t6\t6\t24\ntrain\t9\t9\t36\n"), "{out}");
     let (_, out, said) = run(folder.path(), &[&list[..], &["--by", "file"]].concat());
@@ -95,7 +95,7 @@ fn documents_stay_whole_and_lists_name_parts() {
     assert!(out.contains("x\t10\t1\t40\ny\t5\t1\t20\n"), "{out}");
     fs::write(folder.path().join("list"), "two/a.psd\n").unwrap();
     let listed =
-        ["split", "-o", "parts", "--list", "test=list", "--share", "train=100", "one", "two"];
+        ["split", "-o", "listed", "--list", "test=list", "--share", "train=100", "one", "two"];
     let (_, out, _) = run(folder.path(), &listed);
     assert!(out.contains("test\t5\t5\t20\ntrain\t10\t10\t40\n"), "{out}");
     fs::write(folder.path().join("list"), "a\nc.psd\n").unwrap();
@@ -112,10 +112,11 @@ fn the_number_of_a_sentence_may_be_the_first_of_its_id() {
     let document = |name: &str| (1..=6).map(|at| tree(name, at)).collect::<String>();
     let bank = document("a-1905") + &document("b-1922");
     let folder = folder(&[("c.psd", bank.as_bytes()), ("list", b"a-1905;JP\n")]);
-    let split = ["split", "-o", "parts", "--by", "id", "c.psd"];
-    let (_, out, said) = run(folder.path(), &[&split[..], &["--share", "x=50,y=50"]].concat());
+    let split = ["split", "--by", "id", "c.psd", "-o"];
+    let share = ["halves", "--share", "x=50,y=50"];
+    let (_, out, said) = run(folder.path(), &[&split[..], &share].concat());
     assert!(out.contains("x\t6\t1\t12\ny\t6\t1\t12\n"), "{out}{said}");
-    let list = ["--list", "test=list", "--share", "train=100"];
+    let list = ["parts", "--list", "test=list", "--share", "train=100"];
     let (_, out, said) = run(folder.path(), &[&split[..], &list].concat());
     assert!(out.contains("test\t6\t1\t12\ntrain\t6\t1\t12\n"), "{out}{said}");
 }
@@ -141,12 +142,33 @@ fn mistakes_in_shares_say_how_to_mend_them() {
     for out in ["c.mrg", "a.psd"] {
         let (status, _, said) =
             run(folder.path(), &["split", "-o", out, "--share", "a=10", "a.psd"]);
-        let problem = format!("error: --out {out}: this is a file: name a folder\n");
+        let problem = format!(
+            "error: --out {out}: {out} is a file, and a folder is needed: name another one\n"
+        );
         assert_eq!((status, said), (2, problem));
     }
     let (_, _, said) =
         run(folder.path(), &["split", "-o", "p", "--share", "a=10", "--by", "id", "c.mrg"]);
     assert!(said.contains("--by id: no tree has an ID"), "{said}");
+}
+
+#[test]
+fn parts_of_another_split_are_not_left_beside_the_new_ones() {
+    let folder = bank();
+    let split = |share: &str| {
+        run(folder.path(), &["split", "-q", "-o", "parts", "--share", share, "a.psd"])
+    };
+    assert_eq!(split("train=80,dev=10,test=10").0, 0);
+    fs::write(folder.path().join("parts/notes.txt"), "a note\n").unwrap();
+    let before = lines(&folder, "parts/train.mrg");
+    let (status, _, said) = split("train=90,dev=10");
+    assert_eq!(status, 2, "{said}");
+    let says = "error: --out parts: test.mrg is there already, and is no part of this split: name another folder, or";
+    assert!(said.starts_with(says), "{said}");
+    assert_eq!(lines(&folder, "parts/train.mrg"), before);
+    assert_eq!(split("train=70,dev=10,test=20").0, 0);
+    fs::remove_file(folder.path().join("parts/test.mrg")).unwrap();
+    assert_eq!(split("train=90,dev=10").0, 0);
 }
 
 #[test]
@@ -192,6 +214,31 @@ fn each_fold_is_parsed_by_a_parser_that_was_not_trained_on_it() {
 }
 
 #[test]
+fn results_of_an_earlier_run_are_not_left_beside_the_new_ones() {
+    let folder = bank();
+    let crossval = |options: &[&str]| {
+        let files = ["-q", "--set", "epochs=1", "-o", "out", "--train", "a.psd", "b.psd"];
+        let (status, _, said) = run(folder.path(), &[&["crossval"][..], options, &files].concat());
+        assert_eq!((status, said.as_str()), (0, ""));
+    };
+    let trees = || {
+        let files = folder.path().join("out").read_dir().unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.filter(|name| name.ends_with(".mrg")).collect();
+        names.sort();
+        names.join(" ")
+    };
+    crossval(&["--folds", "3", "--seeds", "1,2"]);
+    let parses = |seed: u32| format!("parsed.gold-tags.{seed}.mrg parsed.own-tags.{seed}.mrg");
+    let pooled =
+        "parsed.gold-tags.1.mrg parsed.gold-tags.2.mrg parsed.own-tags.1.mrg parsed.own-tags.2.mrg";
+    assert_eq!(trees(), format!("fold-01.mrg fold-02.mrg fold-03.mrg gold.mrg {pooled}"));
+    fs::write(folder.path().join("out/fold-notes.mrg"), "(S (A a))\n").unwrap();
+    crossval(&["--folds", "2", "--seeds", "2"]);
+    assert_eq!(trees(), format!("fold-01.mrg fold-02.mrg fold-notes.mrg gold.mrg {}", parses(2)));
+}
+
+#[test]
 fn folds_of_documents_and_seeds_leave_nothing_behind_without_a_folder() {
     let folder = bank();
     let before = folder.path().read_dir().unwrap().count();
@@ -226,4 +273,14 @@ fn too_many_folds_are_refused() {
     let (status, _, said) = run(folder.path(), &one);
     assert_eq!(status, 2);
     assert!(said.contains("only 1 document: give more files, or change or omit --by\n"), "{said}");
+    for (name, trees, says) in [
+        ("none.mrg", "", "no trees: check that this is a treebank file\n"),
+        ("code.mrg", "(S (CODE x))\n(CODE (SYM y))\n", "no tree has words after cleaning: "),
+    ] {
+        fs::write(folder.path().join(name), trees).unwrap();
+        let arguments = ["crossval", "--set", "clean.drop=[\"CODE\"]", "--train", name];
+        let (status, _, said) = run(folder.path(), &arguments);
+        assert_eq!(status, 2, "{said}");
+        assert!(said.contains(&format!("error: --train {name}: {says}")), "{said}");
+    }
 }

@@ -135,6 +135,19 @@ fn only_new_and_changed_cells_are_run() {
 }
 
 #[test]
+fn the_learning_curve_of_an_earlier_run_is_not_left_beside_fewer_shares() {
+    let folder = with_file(&["percent = [50, 100]\n", KALT, SAMPLE]);
+    let curves = || {
+        assert_eq!(run(&folder, &[]).0, 0);
+        results(&folder).into_keys().filter(|name| name.starts_with("learning-curve")).count()
+    };
+    assert_eq!(curves(), 2);
+    assert_eq!(curves(), 2);
+    std::fs::write(folder.path().join("my.toml"), [KALT, SAMPLE].concat()).unwrap();
+    assert_eq!(curves(), 0);
+}
+
+#[test]
 fn a_cell_that_fails_loses_no_other() {
     let missing = "[[treebank]]\nname = 'missing'\ntrain = ['no.mrg']\ndev = ['dev.mrg']\n";
     let setting = "[[setting]]\nname = 'plain'\n[[setting]]\nname = 'cut'\nset = ['epoks=1']\n";
@@ -307,6 +320,12 @@ fn outputs_and_inputs_are_apart() {
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("must not be in this folder"));
     assert_eq!(std::fs::read(folder.path().join("train.mrg")).unwrap(), train);
+    let mut experiment = srparse(&["experiment", "my.toml", "--out", "train.mrg"]);
+    let error = text(&experiment.current_dir(&folder).output().unwrap().stderr);
+    assert_eq!(
+        error,
+        "error: --out train.mrg: train.mrg is a file, and a folder is needed: name another one\n"
+    );
 }
 
 #[test]

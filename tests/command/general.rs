@@ -228,6 +228,7 @@ fn options_that_a_learner_has_no_use_for_are_refused() {
         (&["--curve", "c.tsv", "--tagger"], "--curve"),
         (&["--checkpoint", "parts", "--preset", "wang-2006-maxent"], "--checkpoint"),
         (&["--checkpoint", "parts", "--tagger", "--preset", "wang-2006-maxent"], "--checkpoint"),
+        (&["--no-tagger", "--preset", "small"], "--no-tagger"),
     ] {
         let printed = in_a_messy_folder(&[&files[..], options].concat());
         let problem = format!("error: {refused}: ");

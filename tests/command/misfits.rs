@@ -184,3 +184,65 @@ fn development_trees_of_another_treebank_are_a_warning() {
     let (_, _, said) = run(&folder, &["report", "--model", "m.srm", "a.mrg"]);
     assert!(!said.contains("unknown"), "{said}");
 }
+
+#[test]
+fn trees_that_cannot_be_rebuilt_are_named_by_their_words() {
+    let tree = "(TOP (S (NP (DT the) (NN dog)) (VP (VBZ barks))))\n".repeat(12);
+    let below =
+        "(X (-NONE- *))\n(TOP (TOP (NN a) (NN b) (NN c) (NN d)) (TOP (NN e) (NN f) (NN g)))\n";
+    let bank = tree + below;
+    let folder = folder(&[("a.mrg", bank.as_bytes()), ("b.mrg", below.as_bytes())]);
+    let train = "train --preset kalt-2004-sr-l --model m.srm --train";
+    let arguments: Vec<&str> = train.split(' ').chain(["a.mrg"]).collect();
+    let (status, _, said) = run(&folder, &arguments);
+    let says = "the training tree of \"a b c d e f …\": a TOP below the root";
+    assert!(status == 0 && said.contains(&format!("note: {says}\n")), "{said}");
+    let said = refused(&folder, &format!("{train} b.mrg"));
+    let advice =
+        "correct or remove such trees, or choose a preset with another transition system\n";
+    let error = format!("error: 1 of 1 training trees cannot be rebuilt: {says}; {advice}");
+    assert!(said.ends_with(&error), "{said}");
+}
+
+#[test]
+fn all_trees_without_words_are_counted() {
+    let tree = "(TOP (S (NP (DT the) (NN dog)) (VP (VBZ barks))))\n".repeat(3);
+    let bank = tree + "(X (-NONE- *))\n(())\n(TOP (CODE (SYM x)))\n";
+    let folder = folder(&[("a.mrg", bank.as_bytes())]);
+    let train = ["train", "--preset", "kalt-2004-sr-l", "--model", "m.srm", "--train", "a.mrg"];
+    for (settings, n) in [(&["--set", "clean.drop=[\"CODE\"]"][..], 3), (&[], 2)] {
+        let (status, _, said) = run(&folder, &[&train[..], settings].concat());
+        let note = format!("note: trees left out because they have no words after cleaning: {n}\n");
+        assert!(status == 0 && said.contains(&note), "{said}");
+    }
+}
+
+#[test]
+fn contradictions_are_found_before_the_treebank_is_read() {
+    let model = std::fs::read(model()).unwrap();
+    let folder = folder(&[("m.srm", &model), ("bad.mrg", b"(S"), ("one.txt", b"a\n")]);
+    for (options, says) in [
+        (
+            "--preset fast --labels NP",
+            "labels: this learner does not have one classifier per label",
+        ),
+        ("--preset fast --merge m.srm", "merge: this learner has no parts to merge"),
+        ("--tagger --labels NP", "labels: a tagger alone is trained"),
+        ("--tagger --merge m.srm", "merge: a tagger alone is trained"),
+    ] {
+        let said = refused(&folder, &format!("train --train bad.mrg --model x.srm {options}"));
+        assert!(said.starts_with(&format!("error: {says}")), "{options}: {said}");
+    }
+    for command in [
+        "crossval --train bad.mrg --out",
+        "ablate --preset fast --train bad.mrg --dev bad.mrg --out",
+        "train --train bad.mrg --model x.srm --checkpoint",
+    ] {
+        for path in ["one.txt", "one.txt/parts"] {
+            let said = refused(&folder, &format!("{command} {path}"));
+            let option = command.rsplit(' ').next().unwrap();
+            let says = "one.txt is a file, and a folder is needed: name another one";
+            assert_eq!(said, format!("error: {option} {path}: {says}\n"));
+        }
+    }
+}

@@ -79,6 +79,12 @@ fn unsuitable_teachers_are_refused() {
     assert!(error.contains("another cleaning"), "{error}");
     let error = refused(student("0.5"), train(&trainer("tagger", &["epochs=1"])).unwrap());
     assert!(error.contains("model 1 has a tagger but no parser"), "{error}");
+    // A model that was read is named by its file.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("linear.srm");
+    train(&trainer("fast", &linear)).unwrap().save(&file).unwrap();
+    let error = refused(student("0.5"), Model::open(&file).unwrap());
+    assert!(error.contains("linear.srm has scores that are not probabilities"), "{error}");
     let error = refused(student("0.5"), train(&trainer("dyer-2016", STACK_LSTM)).unwrap());
     assert!(error.contains("another transition system"), "{error}");
 }
@@ -120,7 +126,9 @@ fn silver_trees_with_labels_that_the_treebank_does_not_have_are_left_out() {
     silver.trees = vec![unknown];
     let error =
         train(&trainer("fast", &[]).silver(&silver, 0.5)).map(drop).unwrap_err().to_string();
-    assert!(error.contains("1 of 1 trees cannot be rebuilt: tree 1: the label QP"), "{error}");
+    let says =
+        "1 of 1 silver trees cannot be rebuilt: the silver tree of \"dogs cats\": the label QP";
+    assert!(error.contains(says), "{error}");
 }
 
 #[test]

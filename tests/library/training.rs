@@ -223,3 +223,13 @@ fn training_that_is_stopped_between_epochs_ends_with_the_last_one() {
         assert_eq!(model.header.training.epoch, 3, "{preset}");
     }
 }
+
+#[test]
+fn the_smallest_limits_on_bytes_are_limits_too() {
+    let size = |bytes: u64| {
+        let limit = format!("learner.prune.max_bytes={bytes}");
+        train("fast", &["learner.epochs=1", &limit], &Silent).unwrap().to_bytes().len()
+    };
+    let [none, two_thousand, fifty, one] = [0, 2000, 50, 1].map(size);
+    assert!(one <= fifty && fifty < two_thousand && two_thousand < none, "{fifty}, {none}");
+}
