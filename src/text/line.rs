@@ -34,6 +34,9 @@ const HEADERS: &[&str] = &[
 const BULLETS: &[char] =
     &['*', '\u{2022}', '\u{2023}', '\u{25aa}', '\u{25cf}', '\u{25e6}', '\u{b7}'];
 
+/// The bullet of Japanese, which no white space follows.
+const JAPANESE_BULLET: char = '\u{30fb}';
+
 /// The number of characters that hardly fit in a line which was broken to limit its length.
 const SHORT: usize = 45;
 
@@ -80,6 +83,7 @@ fn is_item(text: &str, before: LineKind) -> bool {
     let is_bullet = |marks: &[char]| mark.chars().count() == 1 && mark.starts_with(marks);
     let may_be = is_bullet(&['-', '\u{2013}']) || is_number(mark);
     !rest.is_empty() && (is_bullet(BULLETS) || before != LineKind::Text && may_be)
+        || text.starts_with(JAPANESE_BULLET)
 }
 
 /// Whether a word numbers an item: `2.`, `2)`, `(2)`, `b.`, `B)`, `(b)`, `iv.`.
@@ -122,6 +126,7 @@ mod tests {
             "a. milk",
             "B) milk",
             "iv. milk",
+            "\u{30fb}milk",
         ] {
             assert_eq!(after(line), LineKind::Item, "{line}");
         }
