@@ -45,7 +45,7 @@ pub struct CompareArgs {
     #[command(flatten)]
     verbosity: Verbosity,
     /// Compare only sentences of at most N tokens, punctuation included.
-    #[arg(long, value_name = "N", value_parser = words, help_heading = SCORING)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = SCORING)]
     max_words: Option<u32>,
     /// Compare only brackets with this label, such as NP.
     #[arg(long, value_name = "LABEL", help_heading = SCORING)]
@@ -190,11 +190,6 @@ fn read(
     sides.warn_of_other_words(&systems, &args.scoring);
     filter.check(&sentences)?;
     Ok((sentences, failures))
-}
-
-fn words(text: &str) -> Result<u32, String> {
-    let words = text.parse().ok().filter(|words: &u32| *words > 0);
-    words.ok_or_else(|| "must be a whole number from 1".to_owned())
 }
 
 fn probability(text: &str) -> Result<f64, String> {

@@ -10,7 +10,7 @@ use super::experiment::{Runs, write_text};
 use super::inputs::{note_report, note_without_words};
 use super::listed;
 use super::options::{INPUT, ThreadsArg, TreebankArgs, Verbosity};
-use super::out::{print, refuse_folder_of_inputs};
+use super::out::{note_leftovers, print, refuse_folder_of_inputs};
 use super::split::UnitArgs;
 use crate::error::counted;
 use crate::eval::{Evaluation, Params};
@@ -106,6 +106,13 @@ pub fn run(args: &CrossvalArgs) -> anyhow::Result<ExitCode> {
     let table = table(&finished, &bank, &pooled);
     write_text(&folder.file("folds.tsv"), &table)?;
     print(&table)?;
+    if args.out.is_some() {
+        note_leftovers(
+            path,
+            |file| is_of_other_run(file, &bank, &args.seeds),
+            args.verbosity.quiet,
+        );
+    }
     Ok(status)
 }
 
@@ -163,9 +170,8 @@ impl Bank {
         Ok(Self { entries, folds, cleaning: cleaning.clone() })
     }
 
-    /// Writes the trees of the folds and all of them, and deletes what only an earlier run has written.
+    /// Writes the trees of the folds and all of them.
     fn write(&self, folder: &Folder) -> anyhow::Result<()> {
-        folder.delete_files(|file| is_of_earlier_run(file, self.folds.len()))?;
         for (number, fold) in self.folds.iter().enumerate() {
             let trees = fold.iter().map(|&at| &self.entries[at].tree);
             write_trees(&folder.file(&format!("{}.mrg", name(number))), trees)?;
@@ -237,15 +243,13 @@ fn write_trees<'t>(path: &Path, mut trees: impl Iterator<Item = &'t Tree>) -> cr
     output::write(path, |mut out| trees.try_for_each(|tree| penn::write_line(tree, &mut out)))
 }
 
-/// Whether a file has the trees of a fold that there is no longer, or parses, which are pooled anew.
-fn is_of_earlier_run(file: &str, n_folds: usize) -> bool {
+/// Whether a file has the trees of a fold that there is no longer, or parses with another seed.
+fn is_of_other_run(file: &str, bank: &Bank, seeds: &[u64]) -> bool {
     let Some(stem) = file.strip_suffix(".mrg") else { return false };
-    let fold = stem.strip_prefix("fold-").and_then(|number| number.parse::<usize>().ok());
-    let is_pooled = [GOLD_TAGS, OWN_TAGS].iter().any(|tags| {
-        let seed = stem.strip_prefix(&format!("parsed.{tags}."));
-        seed.is_some_and(|seed| seed.parse::<u64>().is_ok())
-    });
-    is_pooled || fold.is_some_and(|fold| fold > n_folds)
+    let is_fold = (0..bank.folds.len()).any(|fold| stem == name(fold));
+    let is_pooled = |tags: &str| seeds.iter().any(|seed| stem == format!("parsed.{tags}.{seed}"));
+    let may_be_ours = stem.starts_with("fold-") || stem.starts_with("parsed.");
+    may_be_ours && !is_fold && ![GOLD_TAGS, OWN_TAGS].iter().any(|tags| is_pooled(tags))
 }
 
 /// The name of a fold, from its number from 0.

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::chart::{self, Style};
 use super::options::{INPUT, ThreadsArg, Verbosity};
-use super::out::{print, refuse_folder_of_inputs};
+use super::out::{note_leftovers, print, refuse_folder_of_inputs};
 use crate::experiment::{Cell, Experiment, Finished, Folder, Outcome, tables};
 use crate::observer::{Event, Observer};
 use crate::{output, parallel};
@@ -70,11 +70,10 @@ pub fn run(args: &ExperimentArgs) -> anyhow::Result<ExitCode> {
     let runs = Runs::new(&cells, &folder, args.verbosity.quiet);
     let status = runs.run(is_wanted)?;
     let finished = runs.finished();
-    if tables::learning_curve(&finished).is_none() {
-        // Of an earlier run, with more shares.
-        folder.delete_files(|name| LEARNING_CURVE.contains(&name))?;
-    }
     print(&tables::scores(&finished))?;
+    let has_curve = tables::learning_curve(&finished).is_some();
+    let is_of_other_run = |file: &str| !has_curve && LEARNING_CURVE.contains(&file);
+    note_leftovers(&args.out, is_of_other_run, args.verbosity.quiet);
     Ok(status)
 }
 

@@ -52,7 +52,7 @@ pub struct FindArgs {
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Find all phrases with this label, whatever their function tags, instead of a pattern; or several, such as NP|PP.
-    #[arg(long, value_name = "LABEL", allow_hyphen_values = true)]
+    #[arg(long, value_name = "LABEL")]
     label: Option<String>,
     /// Find each node once, even if the pattern matches it in several ways.
     #[arg(long)]

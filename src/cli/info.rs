@@ -140,9 +140,7 @@ fn describe_training(header: &Header, out: &mut impl Write) -> io::Result<()> {
     for (step, training) in training.history().enumerate() {
         let continued = (step > 0).then_some(("continued from", training));
         let averaged = training.mean_with.iter().map(|training| ("averaged with", training));
-        let taught = training.teachers.iter().map(|training| ("taught by", training));
-        let others = continued.into_iter().chain(taught).chain(averaged);
-        for (how, TrainingSummary { files, trees, .. }) in others {
+        for (how, TrainingSummary { files, trees, .. }) in continued.into_iter().chain(averaged) {
             let files = files.join(", ");
             writeln!(out, "  {how} a model that was trained on {files}: {trees} trees")?;
         }

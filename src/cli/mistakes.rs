@@ -35,28 +35,30 @@ fn quoted(text: &str) -> String {
 }
 
 /// What to do about a pattern that was taken for options.
-const HYPHEN_ADVICE: &str =
-    "write `--` before a pattern that begins with `-`, as in: srparse find -c -- -NONE- FILE";
+const HYPHEN_ADVICE: &str = "write `--` before a pattern that begins with `-`, and `=` before a label: find -c -- -NONE- FILE, --label=-NONE-";
 
-/// Suggests `--input text` for `--text` in commands that have `--input`, and so for all input formats; and `--` before
-/// patterns that look like options.
+/// Suggests `--input text` for `--text` in commands that have `--input`, and so for all input formats; in `find`, what to write
+/// for patterns and labels such as `-NONE-`.
 pub(super) fn with_suggestion(mut error: clap::Error) -> clap::Error {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return error;
+    }
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else {
         return error;
     };
     let is_format = given.strip_prefix("--").is_some_and(|name| InputFormat::NAMES.contains(&name));
     let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
     let has_input = ["srparse parse", "srparse tag"].iter().any(|command| usage.contains(command));
-    let may_be_pattern = !given.starts_with("--") && usage.contains(" find ");
-    if error.kind() != ErrorKind::UnknownArgument {
-        return error;
-    }
+    // Labels are in capitals, options are not.
+    let is_capital =
+        given.strip_prefix('-').is_some_and(|name| name.starts_with(char::is_uppercase));
+    let may_be_label = is_capital && usage.contains(" find ");
     if is_format && has_input {
         let option = given.replacen("--", "--input ", 1);
         error.insert(ContextKind::SuggestedArg, ContextValue::String(option));
         // It is that of the option which clap suggests, the most similar one.
         error.remove(ContextKind::Usage);
-    } else if may_be_pattern {
+    } else if may_be_label {
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![HYPHEN_ADVICE.into()]));
     }
     error

@@ -1,6 +1,7 @@
 //! The output of a command: standard output, or a file that is either complete or absent.
 
 use std::ffi::OsString;
+use std::fs;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::path::{Path, PathBuf};
 
@@ -119,11 +120,11 @@ fn refuse_redirection<'p>(inputs: impl IntoIterator<Item = &'p PathBuf>) -> anyh
 
 /// Refuses an output folder that is a file, or would be in one.
 pub(super) fn refuse_file_as_folder(option: &str, folder: &Path) -> anyhow::Result<()> {
-    let existing = folder.ancestors().find(|path| path.exists());
+    let existing = folder.ancestors().find(|path| path.symlink_metadata().is_ok());
     match existing.filter(|path| !path.is_dir()) {
         None => Ok(()),
         Some(file) => anyhow::bail!(
-            "{option} {}: {} is a file, and a folder is needed: name another one",
+            "{option} {}: {} is a file, not a folder: name a folder",
             folder.display(),
             file.display()
         ),
@@ -151,6 +152,19 @@ pub(super) fn refuse_folder_of_inputs<'p>(
         );
     }
     Ok(())
+}
+
+/// Notes files of an output folder that this run has not written, unless `quiet`: those of an earlier run would look like its
+/// results. `may_mislead` knows them by their names.
+pub(super) fn note_leftovers(folder: &Path, may_mislead: impl Fn(&str) -> bool, quiet: bool) {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = files.filter(|file| file.path().is_file()).map(|file| file.file_name());
+    let mut names: Vec<String> =
+        names.filter_map(|name| name.into_string().ok()).filter(|name| may_mislead(name)).collect();
+    names.sort_unstable();
+    if !names.is_empty() && !quiet {
+        say!("note: {}: {} from before, not from this run", folder.display(), names.join(", "));
+    }
 }
 
 /// Refuses an output that is one of the inputs: files, folders or patterns; or that the command line names elsewhere

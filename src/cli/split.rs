@@ -11,7 +11,7 @@ use clap::ValueEnum;
 
 use super::inputs::note_report;
 use super::options::{INPUT, TreebankArgs, Verbosity};
-use super::out::{Out, refuse_folder_of_inputs};
+use super::out::{Out, note_leftovers, refuse_folder_of_inputs};
 use crate::error::counted;
 use crate::output::OutputFile;
 use crate::text_file;
@@ -127,7 +127,6 @@ pub fn run(args: &SplitArgs) -> anyhow::Result<ExitCode> {
     let names: Vec<&str> = names.collect();
     check_names(names.iter().copied())?;
     refuse_folder_of_inputs("--out", &args.out, &args.files)?;
-    refuse_other_parts(&args.out, &names)?;
     let (entries, report) = partition::read(&args.files, &args.treebank.options())?;
     note_report(&report, args.verbosity.quiet);
     ensure!(!entries.is_empty(), "{}: no trees to split", args.files[0].display());
@@ -153,6 +152,9 @@ pub fn run(args: &SplitArgs) -> anyhow::Result<ExitCode> {
     // Only now: a full disk changes no part.
     files.into_iter().try_for_each(OutputFile::finish)?;
     print(&parts, &entries)?;
+    let is_other =
+        |file: &str| file.strip_suffix(".mrg").is_some_and(|part| !names.contains(&part));
+    note_leftovers(&args.out, is_other, args.verbosity.quiet);
     if !args.verbosity.quiet {
         let (listed, shared) = parts.split_at(lists.len());
         warn_of_empty(listed, "check its list");
@@ -164,22 +166,6 @@ pub fn run(args: &SplitArgs) -> anyhow::Result<ExitCode> {
         warn_of_empty(shared, advice);
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Refuses a folder with parts of another split, which this one would leave there.
-fn refuse_other_parts(folder: &Path, names: &[&str]) -> anyhow::Result<()> {
-    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let files = files.filter(|file| file.path().is_file());
-    let files = files.map(|file| file.file_name().to_string_lossy().into_owned());
-    let is_other =
-        |file: &String| file.strip_suffix(".mrg").is_some_and(|part| !names.contains(&part));
-    if let Some(file) = files.filter(is_other).min() {
-        bail!(
-            "--out {}: {file} is there already, and is no part of this split: name another folder, or remove this file",
-            folder.display()
-        );
-    }
-    Ok(())
 }
 
 /// Warns of parts without trees.

@@ -209,12 +209,11 @@ fn check_outputs(args: &TrainArgs) -> anyhow::Result<()> {
         }
         if option == "--checkpoint" {
             refuse_file_as_folder(option, path)?;
+            continue;
         }
         let inputs = [train, dev, merge, teacher, silver].into_iter().flatten();
         refuse_input(option, path, inputs.chain(&preset).chain(&args.init))?;
-        if option != "--checkpoint" {
-            output::check(path).context(option)?;
-        }
+        output::check(path).context(option)?;
     }
     Ok(())
 }
@@ -293,11 +292,6 @@ fn trainer<'a>(args: &TrainArgs) -> anyhow::Result<Trainer<'a>> {
     };
     let init = || format!("--init {}", path.display());
     let model = Model::open(path).context("--init")?;
-    anyhow::ensure!(
-        args.jackknife.unwrap_or(0) == 0 || model.header.tagger.is_none(),
-        "--jackknife: the tagger is that of the --init model and is not trained again, so there is nothing to jackknife: \
-         omit the option"
-    );
     let preset = match &args.preset {
         Some(name) => named(name)?,
         None => {
@@ -339,7 +333,7 @@ fn check_options(args: &TrainArgs, trainer: &Trainer<'_>) -> anyhow::Result<()> 
     );
     anyhow::ensure!(
         !args.no_tagger || !learner.predicts_tags(),
-        "--no-tagger: this network predicts tags itself, without a tagger: omit the option, or set \
+        "--no-tagger: this network predicts tags itself, without a tagger: omit the option, or train a new network with \
          learner.network.untagged=0 for a parser of tagged sentences only"
     );
     anyhow::ensure!(

@@ -210,7 +210,7 @@ fn convert(args: &TreeArgs, out: &mut Out) -> anyhow::Result<ReadReport> {
     note_without_words(without_words, args.verbosity.quiet);
     ensure!(
         args.output != TreeOutput::Svg || read > 0,
-        "{}: no tree to draw ({}): check that this is a treebank file",
+        "{}: no tree to draw ({})",
         args.files[0].display(),
         trees.report()
     );

@@ -100,22 +100,6 @@ impl Folder {
         self.path.join(name)
     }
 
-    /// Deletes the files in it, outside of its folders, that have such a name.
-    ///
-    /// # Errors
-    /// When that is not possible.
-    pub fn delete_files(&self, has_name: impl Fn(&str) -> bool) -> Result<()> {
-        let fail = |error| Error::io(&self.path, error);
-        for entry in fs::read_dir(&self.path).map_err(fail)? {
-            let entry = entry.map_err(fail)?;
-            let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
-            if is_file && entry.file_name().to_str().is_some_and(&has_name) {
-                fs::remove_file(entry.path()).map_err(|error| Error::io(entry.path(), error))?;
-            }
-        }
-        Ok(())
-    }
-
     /// The results of a cell with this fingerprint; `None` if there are none, or the trees are missing.
     pub fn outcome(&self, cell: &Cell, fingerprint: &str) -> Option<Outcome> {
         let Stored { outcome, .. } = self.stored(cell)?;

@@ -87,9 +87,6 @@ pub struct TrainingSummary {
     /// The training data of the model that training continued from, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Box<Self>>,
-    /// The training data of the models that it learned from, if there were any.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub teachers: Vec<Self>,
     /// The training data of the other models, if the parameters are an average of several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mean_with: Vec<Self>,
@@ -130,7 +127,7 @@ pub struct Model {
     /// Its arrays.
     #[doc(hidden)]
     pub sections: Sections,
-    /// The file that it was read from, for messages; empty if it was trained just now.
+    /// The file that it was read from, for messages; empty if there is none.
     #[doc(hidden)]
     pub path: PathBuf,
 }
@@ -155,7 +152,8 @@ impl Model {
     /// # Errors
     /// When they are not a model of this version.
     pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Self> {
-        file::read_memory(ModelBytes::owned(bytes), name.as_ref())
+        let model = file::read_memory(ModelBytes::owned(bytes), name.as_ref())?;
+        Ok(Self { path: PathBuf::new(), ..model })
     }
 
     /// A check sum of its model file.

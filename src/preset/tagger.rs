@@ -132,6 +132,10 @@ pub(super) fn check(preset: &Preset) -> Result<()> {
                            learner.network.untagged=0";
             Err(Error::config("tagger.kind", problem))
         }
+        (TaggerChoice::None, 1..) if predicts => {
+            let problem = "the network predicts tags itself, without a tagger: set it to 0";
+            Err(Error::config("jackknife", problem))
+        }
         (TaggerChoice::None, 1..) => lacks("jackknife"),
         (TaggerChoice::None, 0) if preset.only_tagger => lacks("only_tagger"),
         (_, 1..) if preset.only_tagger => {

@@ -2,7 +2,7 @@
 
 use super::abbreviations::is_initial;
 use super::language::LanguageRules;
-use super::line::is_letter;
+use super::line::is_enumerator;
 use super::marks;
 use super::piece::{Abbreviation, Piece, Role};
 use super::tokenizer::Tokenizer;
@@ -137,17 +137,22 @@ impl Pending {
         self.ends_are_final = has_closed && !self.ends.is_empty();
     }
 
-    /// Whether `next` may begin a reporting clause after a quotation that ends with a question or exclamation mark: a name before
-    /// a verb, or a dash.
+    /// Whether `next` may begin a reporting clause after a quotation that ends with a question or exclamation mark: in English a
+    /// name before a verb, in other languages a dash before a word in lower case.
     fn may_be_reported(&self, cut: Cut, next: Piece, text: &str) -> bool {
         let closing = self.pieces[cut.end - 1];
-        let is_quotation =
-            cut.end > cut.mark + 1 && marks::closes_quotation(&text[closing.start..closing.end]);
+        // The quotation is all of the sentence: `The sign said "Why?"` has a verb already.
+        let is_quotation = || {
+            let begins = self.pieces[1..cut.mark].iter().all(|piece| piece.role != Role::Opening);
+            cut.end > cut.mark + 1
+                && marks::may_close_quotation(&text[closing.start..closing.end])
+                && begins
+        };
         self.pieces[cut.mark].role == Role::Exclamation
-            && if is_quotation {
-                self.is_name(next, text)
+            && if self.is_english {
+                self.is_name(next, text) && is_quotation()
             } else {
-                !self.is_english && is_dash(next, text)
+                is_dash(next, text)
             }
     }
 
@@ -168,13 +173,10 @@ impl Pending {
         }
     }
 
-    /// Whether a word is `I`, or capitalized and none that often begins sentences; never in languages without reporting verbs.
+    /// Whether a word is `I`, or capitalized and none that often begins sentences.
     fn is_name(&self, piece: Piece, text: &str) -> bool {
         let word = &text[piece.start..piece.end];
-        let is_capitalized = word.starts_with(char::is_uppercase);
-        !self.rules.reporting.is_empty()
-            && is_capitalized
-            && (word == "I" || word.ends_with('.') || !self.rules.begins_sentences(word))
+        word == "I" || word.starts_with(char::is_uppercase) && !self.rules.begins_sentences(word)
     }
 
     /// The number of tokens of the next sentence that has ended.
@@ -221,7 +223,7 @@ impl Pending {
         let is_last = |cut: &Cut| cut.depth == 0 && cut.end == self.pieces.len();
         let cut = self.cut.filter(is_last)?;
         let is_certain = match self.pieces[cut.mark].role {
-            Role::Period => !self.is_list_number(cut, text),
+            Role::Period => !self.is_list_number(cut, None, text),
             Role::Exclamation => cut.mark + 1 == cut.end,
             _ => false,
         };
@@ -240,7 +242,7 @@ impl Pending {
                 && next.starts_with(char::is_numeric)
                 && self.unit_before(cut.mark, text).is_some_and(is_unit)
         };
-        if self.is_list_number(cut, text) || is_between_numbers() {
+        if self.is_list_number(cut, Some(next), text) || is_between_numbers() {
             if self.pieces[cut.mark].role == Role::Period {
                 self.join_period(cut.mark);
             }
@@ -271,23 +273,20 @@ impl Pending {
         is_glued.then(|| &text[word.start..word.end])
     }
 
-    /// Whether the sentence so far is only the number of a list item: `1.`, `2.1.`, `a.`.
-    fn is_list_number(&self, cut: Cut, text: &str) -> bool {
+    /// Whether the sentence so far is only the number of a list item: `1.`, `2.1.`; or a letter, `a.`, and a capitalized word
+    /// is the next.
+    fn is_list_number(&self, cut: Cut, next: Option<&str>, text: &str) -> bool {
         let is_number = |word: &str| {
             word.len() <= 5 && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
         };
-        let first = self.pieces[0];
-        match cut.mark {
+        let may_be_letter = next.is_some_and(|next| next.starts_with(char::is_uppercase));
+        let is_letter = |word: &str| may_be_letter && is_enumerator(word);
+        let first = &text[self.pieces[0].start..self.pieces[0].end];
+        match (cut.mark, cut.end) {
             // `b.` is an abbreviation too.
-            0 => {
-                cut.end == 1
-                    && text[first.start..first.end].strip_suffix('.').is_some_and(is_letter)
-            }
-            1 => {
-                cut.end == 2
-                    && self
-                        .word_before(1, text)
-                        .is_some_and(|word| is_number(word) || is_letter(word))
+            (0, 1) => first.strip_suffix('.').is_some_and(is_letter),
+            (1, 2) => {
+                self.word_before(1, text).is_some_and(|word| is_number(word) || is_letter(word))
             }
             _ => false,
         }

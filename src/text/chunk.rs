@@ -120,8 +120,8 @@ fn is_name(rest: &str, rules: &LanguageRules) -> bool {
     is_name && !is_first
 }
 
-/// What stands before the sign of a dollar that is not of every country.
-const COUNTRIES: [&str; 9] = ["A", "AU", "C", "CA", "HK", "NZ", "S", "TW", "US"];
+/// What may stand before a dollar sign: `US$`.
+const COUNTRIES: [&str; 9] = ["A", "AU", "C", "CA", "HK", "NT", "NZ", "S", "US"];
 
 /// How far before a word a single quotation mark is looked for, in bytes.
 const LONGEST_QUOTATION: usize = 500;
@@ -153,8 +153,9 @@ impl Chunk<'_> {
 
     /// The length of the path of a file that begins here, after white space, or an opening bracket or quotation mark.
     fn path(&self, at: usize) -> Option<usize> {
-        let begins = self.text[..at].trim_end_matches(marks::may_open).is_empty();
-        begins.then(|| web::path(&self.text[at..])).flatten()
+        let begins = || self.text[..at].trim_end_matches(marks::may_open).is_empty();
+        let may_be_path = web::may_be_path(&self.text[at..]);
+        if may_be_path && begins() { web::path(&self.text[at..]) } else { None }
     }
 
     /// Adds a piece; returns its end.
@@ -208,7 +209,7 @@ impl Chunk<'_> {
     fn word(&mut self, start: usize) -> usize {
         let sign = usize::from(self.text[start..].starts_with(['#', '@', '.', '-', '+']));
         let end = if self.is_penn() {
-            penn::word_end(self.text, start + sign, self.settings.compounds, self.rules)
+            penn::word_end(self.text, start + sign, self.settings.compounds)
         } else {
             self.unicode_word_end(start + sign)
         };

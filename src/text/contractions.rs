@@ -31,7 +31,6 @@ const WITHOUT_APOSTROPHE: &[(&str, usize)] = &[
     ("hasnt", 3),
     ("havent", 4),
     ("hes", 2),
-    ("hows", 3),
     ("im", 1),
     ("isnt", 2),
     ("itll", 2),

@@ -81,28 +81,31 @@ fn is_header(line: &str) -> bool {
 fn is_item(text: &str, before: LineKind) -> bool {
     let (mark, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let is_bullet = |marks: &[char]| mark.chars().count() == 1 && mark.starts_with(marks);
-    let may_be = is_bullet(&['-', '\u{2013}']) || is_number(mark);
-    !rest.is_empty() && (is_bullet(BULLETS) || before != LineKind::Text && may_be)
-        || text.starts_with(JAPANESE_BULLET)
+    let may_be = is_bullet(&['-', '\u{2013}']) || is_number(mark, rest);
+    let is_japanese = mark.strip_prefix(JAPANESE_BULLET).is_some_and(|item| !item.is_empty());
+    !rest.is_empty() && is_bullet(BULLETS)
+        || before != LineKind::Text && (!rest.is_empty() && may_be || is_japanese)
 }
 
-/// Whether a word numbers an item: `2.`, `2)`, `(2)`, `b.`, `B)`, `(b)`, `iv.`.
-fn is_number(word: &str) -> bool {
+/// Whether a word before `rest` numbers an item: `2.`, `2)`, `(2)`, `b)`, `(b)`; `b.` and `iv.` before a capital letter.
+fn is_number(word: &str, rest: &str) -> bool {
     let Some(inner) = word.strip_suffix(['.', ')']) else { return false };
+    let is_enumerated = word.ends_with('.') && is_enumerator(inner);
     let inner = inner.strip_prefix('(').unwrap_or(inner);
     let is_short = (1..=3).contains(&inner.len());
-    let is_capital = inner.len() == 1 && inner.bytes().all(|byte| byte.is_ascii_uppercase());
+    let is_letter = inner.len() == 1 && word.ends_with(')');
     is_short && inner.bytes().all(|byte| byte.is_ascii_digit())
-        || is_letter(inner)
-        || is_capital && word.ends_with(')')
+        || is_letter && inner.bytes().all(|byte| byte.is_ascii_alphabetic())
+        || is_enumerated && rest.starts_with(char::is_uppercase)
 }
 
-/// Whether a word is a small letter or Roman numeral, with which items are numbered.
-pub(super) fn is_letter(word: &str) -> bool {
-    match word.as_bytes() {
-        [letter] => letter.is_ascii_lowercase(),
-        numeral => (2..=4).contains(&numeral.len()) && numeral.iter().all(|c| b"ivx".contains(c)),
-    }
+/// Whether a word is a small letter or Roman numeral with which items are numbered. Some letters are abbreviations or words
+/// more often: `p. 5`, `c. 1900`, `k. See you`.
+pub(super) fn is_enumerator(word: &str) -> bool {
+    matches!(
+        word,
+        "a" | "b" | "c" | "d" | "e" | "f" | "g" | "h" | "i" | "ii" | "iii" | "iv" | "vi" | "vii"
+    )
 }
 
 #[cfg(test)]
@@ -137,7 +140,8 @@ mod tests {
             "1.5 miles",
             "A. Reed",
             "i.e. milk",
-            "mix. x",
+            "b. 1950",
+            "k. See you",
             "**bold** word",
             "1234. x",
             "from: x",

@@ -148,8 +148,8 @@ pub(super) fn end_of_name(word: &str, rest: &str) -> usize {
     if is_end { sign + version } else { 0 }
 }
 
-/// Whether a mark that closes a quotation stands here.
-pub(super) fn closes_quotation(mark: &str) -> bool {
+/// Whether a mark may close a quotation.
+pub(super) fn may_close_quotation(mark: &str) -> bool {
     matches!(mark, "\"" | "'" | "''" | "\u{2019}" | "\u{201d}" | "\u{bb}")
 }
 

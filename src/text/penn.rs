@@ -4,20 +4,23 @@ use unicode_normalization::char::is_combining_mark;
 
 use super::contractions::APOSTROPHES;
 use super::forms::is_invisible;
-use super::language::LanguageRules;
 use super::settings::Compounds;
 use super::{compounds, marks};
 
+/// Words that begin sentences, and hardly ever a name after a period, as in `list.First`.
+const FIRST_WORDS: [&str; 16] = [
+    "And", "But", "He", "I", "If", "It", "My", "She", "So", "That", "The", "Then", "They", "This",
+    "We", "You",
+];
+
+/// The length of the longest of them.
+const LONGEST_FIRST: usize = 4;
+
 /// The end of the word that begins at `start`.
-pub(super) fn word_end(
-    chunk: &str,
-    start: usize,
-    compounds: Compounds,
-    rules: &LanguageRules,
-) -> usize {
+pub(super) fn word_end(chunk: &str, start: usize, compounds: Compounds) -> usize {
     let mut end = start;
     while let Some(c) = chunk[end..].chars().next() {
-        let word = Word { chunk, start, end, compounds, rules };
+        let word = Word { chunk, start, end, compounds };
         if !(c.is_alphanumeric() || c == '_' || end > start && word.continues_with(c)) {
             match marks::end_of_name(&chunk[start..end], &chunk[end..]) {
                 0 => break,
@@ -37,7 +40,6 @@ struct Word<'a> {
     start: usize,
     end: usize,
     compounds: Compounds,
-    rules: &'a LanguageRules,
 }
 
 impl Word<'_> {
@@ -78,12 +80,14 @@ impl Word<'_> {
 
     /// Whether the period after the word ends a sentence without white space: `He left.Then it rained`.
     fn ends_sentence(&self, rest: &str) -> bool {
-        let word = &self.chunk[self.start..self.end];
-        let next = &rest[..rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len())];
-        word.len() >= 3
-            && word.bytes().skip(1).all(|byte| byte.is_ascii_lowercase())
-            && next != "A"
-            && self.rules.begins_sentences(next)
+        let next = rest.bytes().take_while(u8::is_ascii_alphabetic).take(LONGEST_FIRST + 1).count();
+        let is_whole = rest[next..].is_empty() || rest[next..].starts_with(['\'', '\u{2019}', ',']);
+        let is_word = |word: &[u8]| word.iter().all(u8::is_ascii_lowercase);
+        let word = &self.chunk.as_bytes()[self.start..self.end];
+        is_whole
+            && FIRST_WORDS.contains(&&rest[..next])
+            && (3..=20).contains(&word.len())
+            && is_word(word)
     }
 
     /// Whether the period after the word is part of one like `U.S.-based`.

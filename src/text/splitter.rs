@@ -61,8 +61,8 @@ fn skip(text: &str, characters: u64) -> &str {
 /// A sentence of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextSentence {
-    /// Its words, written as in a tree: `(` is `-LRB-`. They have no tags, except straight quotation marks, emoji and emoticons
-    /// if the model knows ` `` ` and `''`, and `NFP`.
+    /// Its words, written as in a tree: `(` is `-LRB-`. They have no tags, except straight quotation marks if the model
+    /// knows ` `` ` and `''`, and emoji and emoticons if it knows `NFP`.
     pub tokens: Vec<Token>,
     /// Their original text and offsets.
     pub layout: Layout,
@@ -239,16 +239,17 @@ impl Splitter {
         for (at, piece) in pieces.iter().enumerate() {
             spans.push(position(piece.start)..position(piece.end));
             let straightens = self.tokenizer.straightens();
-            let form = form(&text[piece.start..piece.end], piece.role, punctuation, straightens);
+            let surface = &text[piece.start..piece.end];
+            let form = form(surface, piece.role, punctuation, straightens);
             let is_word = |other: &&Piece| {
                 other.role == Role::Word
                     && text[other.start..other.end].contains(char::is_alphabetic)
             };
             let around =
                 [at.checked_sub(1), Some(at + 1)].map(|at| pieces.get(at?).filter(is_word));
-            let tag = self.tokenizer.tag(&text[piece.start..piece.end], piece.role);
-            let is_word = text[piece.start..piece.end].contains(char::is_alphabetic);
-            let glue = marks.glue.filter(|_| is_word);
+            let tag = self.tokenizer.tag(surface, piece.role);
+            let has_letters = surface.contains(char::is_alphabetic);
+            let glue = marks.glue.filter(|_| has_letters);
             tokens.push(Token::new(marked(form, piece, around, Marks { glue, ..marks }), tag));
         }
         let layout = Layout {

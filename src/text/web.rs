@@ -87,6 +87,16 @@ fn host(text: &str) -> Option<usize> {
     Some(if has_path { trimmed(text) } else { host.len() })
 }
 
+/// Whether a text begins as paths do, which is quick to tell.
+pub(super) fn may_be_path(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    match bytes.next() {
+        Some(b'/' | b'~' | b'.') => true,
+        Some(first) => first.is_ascii_alphabetic() && bytes.next() == Some(b':'),
+        None => false,
+    }
+}
+
 /// The length of the path of a file at the beginning of a text: `/etc/passwd`, `~/x`, `../x`, `C:\x`; `None` if there is none.
 pub(super) fn path(text: &str) -> Option<usize> {
     let has_drive = text.starts_with(|c: char| c.is_ascii_alphabetic());
@@ -112,7 +122,7 @@ fn trimmed(text: &str) -> usize {
             || ('\u{3000}'..='\u{303f}').contains(&c)
             || ('\u{ff00}'..='\u{ffef}').contains(&c)
     };
-    let quotes = "<>\"\u{201c}\u{201d}\u{2018}\u{2019}\u{ab}\u{bb}\u{2014}";
+    let quotes = "`<>\"\u{201c}\u{201d}\u{2018}\u{2019}\u{ab}\u{bb}\u{2014}";
     let foreign = |c: char| c.is_whitespace() || quotes.contains(c) || is_east_asian(c);
     let address = &text[..text.find(foreign).unwrap_or(text.len())];
     let pairs = [('(', ')'), ('[', ']'), ('{', '}')];
@@ -150,7 +160,7 @@ mod tests {
     fn paths_have_a_root() {
         for (text, end) in [
             ("/etc/passwd.", 11),
-            ("~/.bashrc", 9),
+            ("~/.bashrc`", 9),
             ("./a.out", 7),
             ("../x/y)", 6),
             (r"C:\Users\bo.", 11),

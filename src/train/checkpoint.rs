@@ -48,8 +48,7 @@ impl Checkpoint for Folder<'_> {
         match file::read(&file) {
             Ok(model) => Some(model.sections),
             Err(error) => {
-                let note =
-                    format!("a checkpoint cannot be used, so its part is trained again: {error}");
+                let note = format!("{error}; this part is trained again, without its checkpoint");
                 self.observer.event(Event::Note(&note));
                 None
             }

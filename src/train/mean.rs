@@ -152,6 +152,7 @@ impl Mean {
             let part = (self.means.len() > 1).then(|| NeuralParams::part(number) + "/");
             replace(&mut self.model.sections, &part.unwrap_or_default(), rounded)?;
         }
+        self.model.path.clear();
         let header = &mut self.model.header;
         header.preset = json(&self.plan.preset);
         env!("CARGO_PKG_VERSION").clone_into(&mut header.tool_version);

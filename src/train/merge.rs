@@ -11,8 +11,8 @@ use crate::symbols::Vocabulary;
 use crate::transition::TransitionSystem;
 
 impl Trainer<'_> {
-    /// Checks, before trees are read, that the learner has the parts that are asked for, and that each model to be merged
-    /// is one of them.
+    /// Checks, before trees are read, that the learner has the parts that are asked for, and that each model to be
+    /// merged has one network, with its own seed.
     ///
     /// # Errors
     /// With the first problem.
@@ -55,8 +55,8 @@ impl Trainer<'_> {
     }
 }
 
-/// Checks that the models to be merged were trained by the same preset on the same trees, from the same initial model and
-/// with the same teachers.
+/// Checks that the models to be merged were trained by the same preset on the same trees, from a model that was trained on
+/// the same trees, if they continue one.
 ///
 /// # Errors
 /// With the first difference.
@@ -100,7 +100,6 @@ fn difference(
         ("version of the program", other.tool_version == env!("CARGO_PKG_VERSION")),
         ("seed", seeds.contains(&other.seed.wrapping_sub(trainer.seed))),
         ("initial model (--init)", other.training.before == summary.before),
-        ("teacher (--teacher)", other.training.teachers == summary.teachers),
         ("treebank or system", other.system == system.stored()),
         ("template file", other.templates == plan.templates.text()),
         ("head table", other.heads == plan.heads_text()),

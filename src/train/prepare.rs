@@ -12,16 +12,16 @@ use crate::tree::heads::Uncovered;
 use crate::treebank::Treebank;
 
 impl Trainer<'_> {
-    /// Strips the trees ([`Cleaning::strip`](crate::treebank::Cleaning::strip)), and notes how many have no words for the
-    /// parser.
-    pub(super) fn stripped<'t>(&self, treebank: &'t Treebank) -> Cow<'t, Treebank> {
+    /// Strips the trees of a `kind`, such as `training` ([`Cleaning::strip`](crate::treebank::Cleaning::strip)), and notes how
+    /// many have no words for the parser.
+    pub(super) fn stripped<'t>(&self, treebank: &'t Treebank, kind: &str) -> Cow<'t, Treebank> {
         let clean = &self.plan.preset.clean;
         let stripped = treebank.stripped(clean);
         let has_words = |tree: &&Tree| clean.leaves_words(tree.tokens());
         let left_out = treebank.trees.len() - stripped.trees.iter().filter(has_words).count();
         if left_out > 0 {
-            let note =
-                format!("trees left out because they have no words after cleaning: {left_out}");
+            let trees = counted(left_out as u64, &format!("{kind} tree"));
+            let note = format!("left out {trees} without words after cleaning");
             self.observer.event(Event::Note(&note));
         }
         stripped

@@ -9,7 +9,7 @@ use super::{Trainer, name_of};
 use crate::classifier::ScoreScale;
 use crate::error::{Error, Result};
 use crate::memory::Array;
-use crate::model::{Header, Model, TrainingSummary, vocabulary};
+use crate::model::{Header, Model, vocabulary};
 use crate::parser::stored_preset;
 use crate::preset::MethodChoice;
 use crate::preset::plan::Plan;
@@ -151,16 +151,6 @@ pub(super) fn load(
         scorers.push(scorer);
     }
     Ok(Some(Teacher::new(scorers, vocabulary, weight, fingerprint(&trainer.teachers))))
-}
-
-/// The training data of the teachers; of none if they have no weight.
-pub(super) fn summaries(trainer: &Trainer<'_>) -> Vec<TrainingSummary> {
-    match &trainer.preset().learner {
-        MethodChoice::Neural(params) if params.teacher_weight > 0.0 => {
-            trainer.teachers.iter().map(|model| model.header.training.clone()).collect()
-        }
-        _ => Vec::new(),
-    }
 }
 
 /// Checks that the learner takes a teacher, and that all models have the same vocabulary; returns this, and the weight

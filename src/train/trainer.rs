@@ -183,7 +183,7 @@ impl<'a> Trainer<'a> {
     /// learned ([`Error::Stopped`]).
     pub fn train(&self, train: &Treebank, dev: &Treebank) -> Result<Model> {
         self.check_parts()?;
-        let (train, dev) = (self.stripped(train), self.stripped(dev));
+        let (train, dev) = (self.stripped(train, "training"), self.stripped(dev, "development"));
         let words = train.trees.iter().flat_map(Tree::tokens).map(|token| token.word.as_str());
         let mut trainer = self.clone();
         trainer.plan.preset.text = self.plan.preset.text.resolved(words);
@@ -281,7 +281,7 @@ impl<'a> Trainer<'a> {
                            the training trees";
             return Err(Error::config("silver", problem));
         }
-        let trees = self.prepare(&self.stripped(silver).trees);
+        let trees = self.prepare(&self.stripped(silver, "silver").trees);
         if usable(&trees).is_empty() {
             return Err(none_left("silver", &self.plan.preset));
         }
@@ -358,7 +358,6 @@ impl Run<'_> {
         training.files = self.files.to_vec();
         training.before =
             trainer.initial.as_ref().map(|model| Box::new(model.header.training.clone()));
-        training.teachers = teacher::summaries(trainer);
         merge::check(trainer, system, &training, self.vocabulary)?;
         let teacher = teacher::load(trainer, system)?;
         let session = Session {

@@ -51,12 +51,12 @@ fn a_label_may_be_no_name_in_patterns() {
 #[test]
 fn a_label_or_a_pattern_may_begin_with_a_hyphen() {
     for arguments in
-        ["-c\t--label\t-NONE-\ta.mrg", "--label\tQ|-NONE-\t-c\ta.mrg", "-c\t--\t-NONE-\ta.mrg"]
+        ["-c\t--label=-NONE-\ta.mrg", "--label\tQ|-NONE-\t-c\ta.mrg", "-c\t--\t-NONE-\ta.mrg"]
     {
         assert_eq!(found(arguments), "1\n", "{arguments}");
     }
     let (status, _, said) = run(folder().path(), "find\t-c\t-NONE-\ta.mrg", "");
-    let tip = "\n  tip: write `--` before a pattern that begins with `-`, as in: srparse find -c -- -NONE- FILE\n";
+    let tip = "\n  tip: write `--` before a pattern that begins with `-`, and `=` before a label: find -c -- -NONE- FILE, --label=-NONE-\n";
     assert!(status == 2 && said.contains(tip) && said.matches("tip").count() == 1, "{said}");
     let (_, _, said) = run(folder().path(), "find\t--cuont\tNP\ta.mrg", "");
     assert!(said.contains("'--count'") && !said.contains("-NONE-"), "{said}");

@@ -70,8 +70,6 @@ fn only_networks_and_perceptrons_are_trained_further() {
     assert!(error.contains("--init nearest.srm: learner.kind: the model"), "{error}");
     let error = of("english-fast --set coarse_to_fine=false");
     assert!(error.contains("learner.coarse_to_fine: false, but true in the model"), "{error}");
-    let error = of("english-fast --jackknife 2");
-    assert!(error.contains("--jackknife: the tagger is that of the --init model"), "{error}");
     assert!(of("new.mrg").contains("not an srparse model"));
     assert!(of("missing.srm").contains("missing.srm"));
     assert!(!folder.path().join("x.srm").exists());

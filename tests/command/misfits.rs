@@ -212,7 +212,7 @@ fn all_trees_without_words_are_counted() {
     let train = ["train", "--preset", "kalt-2004-sr-l", "--model", "m.srm", "--train", "a.mrg"];
     for (settings, n) in [(&["--set", "clean.drop=[\"CODE\"]"][..], 3), (&[], 2)] {
         let (status, _, said) = run(&folder, &[&train[..], settings].concat());
-        let note = format!("note: trees left out because they have no words after cleaning: {n}\n");
+        let note = format!("note: left out {n} training trees without words after cleaning\n");
         assert!(status == 0 && said.contains(&note), "{said}");
     }
 }
@@ -241,7 +241,7 @@ fn contradictions_are_found_before_the_treebank_is_read() {
         for path in ["one.txt", "one.txt/parts"] {
             let said = refused(&folder, &format!("{command} {path}"));
             let option = command.rsplit(' ').next().unwrap();
-            let says = "one.txt is a file, and a folder is needed: name another one";
+            let says = "one.txt is a file, not a folder: name a folder";
             assert_eq!(said, format!("error: {option} {path}: {says}\n"));
         }
     }

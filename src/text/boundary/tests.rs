@@ -150,16 +150,19 @@ fn reporting_clauses_belong_to_the_question_before_them() {
                 &["\u{201c} Why ? \u{201d} Ann asked .", "-LRB- Why ? -RRB-", "Ann asked ."],
             ),
             ("\"Why?\" Ann", &["\" Why ? \"", "Ann"]),
+            ("The sign said \"Why?\" Ann asked.", &["The sign said \" Why ? \"", "Ann asked ."]),
+            ("\"Yes?\" Nobody answered.", &["\" Yes ? \"", "Nobody answered ."]),
         ],
     );
     check(
         UNICODE,
         &[(
-            "\u{2014}\u{bf}Qu\u{e9}? \u{2014}dijo Ana. \u{2014}\u{a1}Ven! \u{2014}Voy.",
+            "\u{2014}\u{bf}Qu\u{e9}? \u{2014}dijo Ana. \u{2014}\u{a1}Ven! \u{2014}Voy. \u{ab}\u{bf}Qu\u{e9}?\u{bb} \u{2014}dijo.",
             &[
                 "\u{2014} \u{bf} Qu\u{e9} ? \u{2014} dijo Ana .",
                 "\u{2014} \u{a1} Ven !",
                 "\u{2014} Voy .",
+                "\u{ab} \u{bf} Qu\u{e9} ? \u{bb} \u{2014} dijo .",
             ],
         )],
     );
@@ -171,7 +174,10 @@ fn a_sentence_ends_without_white_space_before_a_common_first_word() {
         SPLIT,
         &[
             ("He left.Then it rained.I stayed.", &["He left .", "Then it rained .", "I stayed ."]),
-            ("See file.txt or vitamin.A now", &["See file.txt or vitamin.A now"]),
+            (
+                "See file.txt or list.First or foo.He() now",
+                &["See file.txt or list.First or foo.He -LRB- -RRB- now"],
+            ),
         ],
     );
 }
@@ -188,8 +194,8 @@ fn legal_abbreviations_end_no_sentence() {
                 ],
             ),
             (
-                "On Mar. 5 Det. Insp. Lee left Apt. 5 at 9 a.m. Mr. Orr slept.",
-                &["On Mar. 5 Det. Insp. Lee left Apt. 5 at 9 a.m.", "Mr. Orr slept ."],
+                "On Mar. 5 Det. Insp. Lee left Apt. 5 at 9 a.m. Then Orr slept.",
+                &["On Mar. 5 Det. Insp. Lee left Apt. 5 at 9 a.m.", "Then Orr slept ."],
             ),
         ],
     );
