@@ -28,8 +28,8 @@ use crate::treebank::{Missing, Origin};
 /// With --input text, raw text is split into sentences and words, across line breaks; a blank line ends
 /// a sentence. With --input lines, each line of raw text is one sentence.
 ///
-/// Otherwise a blank line produces a blank line, in CoNLL-U a comment. A line that cannot be read produces a blank
-/// line and an error message, and the exit status is 2.
+/// Otherwise a blank line, or one that cannot be read, produces a blank line, in CoNLL-U a comment. A line that
+/// cannot be read also produces an error message, and the exit status is 2.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   echo 'The dog barks .' | srparse tag

@@ -124,11 +124,11 @@ mod tests {
             "  1. milk",
             "12) milk",
             "(3) milk",
-            "a) milk",
+            "a. Milk",
             "(b) milk",
-            "a. milk",
+            "a. Milk",
             "B) milk",
-            "iv. milk",
+            "iv. Milk",
             "\u{30fb}milk",
         ] {
             assert_eq!(after(line), LineKind::Item, "{line}");
