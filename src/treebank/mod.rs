@@ -94,6 +94,7 @@ pub struct ReadReport {
 
 impl ReadReport {
     /// A report on sentences of raw text.
+    #[cfg(feature = "cli")]
     pub(crate) fn of_sentences() -> Self {
         Self { is_of_text: true, ..Self::default() }
     }

@@ -123,13 +123,20 @@ const QUOTED: &[(&str, &str)] = &[
     ),
     (
         "docs/tuning.md",
-        "against the twelfth), {english|craft/dev|english f1} \
-         (p = {comparisons|tuning,english,the twelfth stage,craft/dev, words alone|p}); \
+        "against the twelfth), {english-stages|mean of the parameters of the fifteenth|craft/dev f1} \
+         (p = {comparisons|tuning,the mean after the fifteenth stage of english,the twelfth stage,craft/dev, words alone|p}); \
          `masc/dev` {english-stages|mean of the parameters of the ninth and the twelfth|masc/dev f1}, \
-         {english|masc/dev|english f1} (p = {comparisons|tuning,english,the twelfth stage,masc/dev, words alone|p}); \
+         {english-stages|mean of the parameters of the fifteenth|masc/dev f1} \
+         (p = {comparisons|tuning,the mean after the fifteenth stage of english,the twelfth stage,masc/dev, words alone|p}); \
          last 678 {english-stages|mean of the parameters of the ninth and the twelfth|everyday/test f1, last 678}, \
          {english-stages|mean of the parameters of the fifteenth|everyday/test f1, last 678} \
-         (p = {comparisons|tuning,english,the twelfth stage,data/everyday/test, the 678|p})",
+         (p = {comparisons|tuning,the mean after the fifteenth stage of english,the twelfth stage,data/everyday/test, the 678|p})",
+    ),
+    (
+        "docs/tuning.md",
+        "average (`english`) | {english-stages|sixteenth stage:|craft/dev f1}, {english-stages|seventeenth stage:|craft/dev f1}; \
+         {english|craft/dev|english f1} \
+         (p = {comparisons|tuning,english,the mean after the fifteenth stage,craft/dev, words alone|p});",
     ),
 ];
 
