@@ -140,20 +140,18 @@ impl Pending {
     /// Whether `next` may begin a reporting clause after a quotation that ends with a question or exclamation mark: in English a
     /// name before a verb, in other languages a dash before a word in lower case.
     fn may_be_reported(&self, cut: Cut, next: Piece, text: &str) -> bool {
-        let closing = self.pieces[cut.end - 1];
-        // The quotation is all of the sentence: `The sign said "Why?"` has a verb already.
-        let is_quotation = || {
-            let begins = self.pieces[1..cut.mark].iter().all(|piece| piece.role != Role::Opening);
-            cut.end > cut.mark + 1
-                && marks::may_close_quotation(&text[closing.start..closing.end])
-                && begins
-        };
-        self.pieces[cut.mark].role == Role::Exclamation
-            && if self.is_english {
-                self.is_name(next, text) && is_quotation()
-            } else {
-                is_dash(next, text)
-            }
+        if self.pieces[cut.mark].role != Role::Exclamation {
+            return false;
+        }
+        if !self.is_english {
+            return is_dash(next, text);
+        }
+        let last = self.pieces[cut.end - 1];
+        let is_quoted =
+            cut.end > cut.mark + 1 && marks::may_close_quotation(&text[last.start..last.end]);
+        // `The sign said "Why?"` has a verb already.
+        let mut before = self.pieces.iter().take(cut.mark).skip(1);
+        is_quoted && self.is_name(next, text) && before.all(|piece| piece.role != Role::Opening)
     }
 
     /// Decides whether an end that a reporting clause may undo holds, where `next` follows.

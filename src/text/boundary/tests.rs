@@ -150,6 +150,7 @@ fn reporting_clauses_belong_to_the_question_before_them() {
                 &["\u{201c} Why ? \u{201d} Ann asked .", "-LRB- Why ? -RRB-", "Ann asked ."],
             ),
             ("\"Why?\" Ann", &["\" Why ? \"", "Ann"]),
+            ("?\" Ann said.", &["? \" Ann said ."]),
             ("The sign said \"Why?\" Ann asked.", &["The sign said \" Why ? \"", "Ann asked ."]),
             ("\"Yes?\" Nobody answered.", &["\" Yes ? \"", "Nobody answered ."]),
         ],
