@@ -107,11 +107,7 @@ pub fn run(args: &CrossvalArgs) -> anyhow::Result<ExitCode> {
     write_text(&folder.file("folds.tsv"), &table)?;
     print(&table)?;
     if args.out.is_some() {
-        note_leftovers(
-            path,
-            |file| is_of_other_run(file, &bank, &args.seeds),
-            args.verbosity.quiet,
-        );
+        note_leftovers(path, |file| is_of_other_run(file, &bank, &pooled), args.verbosity.quiet);
     }
     Ok(status)
 }
@@ -243,13 +239,16 @@ fn write_trees<'t>(path: &Path, mut trees: impl Iterator<Item = &'t Tree>) -> cr
     output::write(path, |mut out| trees.try_for_each(|tree| penn::write_line(tree, &mut out)))
 }
 
-/// Whether a file has the trees of a fold that there is no longer, or parses with another seed.
-fn is_of_other_run(file: &str, bank: &Bank, seeds: &[u64]) -> bool {
+/// Whether a file has the trees of a fold that there is no longer, or parses that have not been pooled now.
+fn is_of_other_run(file: &str, bank: &Bank, pooled: &[Pooled]) -> bool {
     let Some(stem) = file.strip_suffix(".mrg") else { return false };
-    let is_fold = (0..bank.folds.len()).any(|fold| stem == name(fold));
-    let is_pooled = |tags: &str| seeds.iter().any(|seed| stem == format!("parsed.{tags}.{seed}"));
     let may_be_ours = stem.starts_with("fold-") || stem.starts_with("parsed.");
-    may_be_ours && !is_fold && ![GOLD_TAGS, OWN_TAGS].iter().any(|tags| is_pooled(tags))
+    let is_fold = (0..bank.folds.len()).any(|fold| stem == name(fold));
+    let is_pooled = pooled.iter().any(|Pooled { seed, gold_tags, own_tags }| {
+        let is_of = |tags: &str| stem == format!("parsed.{tags}.{seed}");
+        gold_tags.is_some() && is_of(GOLD_TAGS) || own_tags.is_some() && is_of(OWN_TAGS)
+    });
+    may_be_ours && !is_fold && !is_pooled
 }
 
 /// The name of a fold, from its number from 0.

@@ -124,7 +124,7 @@ pub(super) fn refuse_file_as_folder(option: &str, folder: &Path) -> anyhow::Resu
     match existing.filter(|path| !path.is_dir()) {
         None => Ok(()),
         Some(file) => anyhow::bail!(
-            "{option} {}: {} is a file, not a folder: name a folder",
+            "{option} {}: {} is not a folder: name a folder",
             folder.display(),
             file.display()
         ),
@@ -154,8 +154,8 @@ pub(super) fn refuse_folder_of_inputs<'p>(
     Ok(())
 }
 
-/// Notes files of an output folder that this run has not written, unless `quiet`: those of an earlier run would look like its
-/// results. `may_mislead` knows them by their names.
+/// Notes files in an output folder that this run has not written, unless `quiet`: those of an earlier run look like its
+/// results. `may_mislead` tells by the name.
 pub(super) fn note_leftovers(folder: &Path, may_mislead: impl Fn(&str) -> bool, quiet: bool) {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     let names = files.filter(|file| file.path().is_file()).map(|file| file.file_name());
@@ -163,7 +163,11 @@ pub(super) fn note_leftovers(folder: &Path, may_mislead: impl Fn(&str) -> bool, 
         names.filter_map(|name| name.into_string().ok()).filter(|name| may_mislead(name)).collect();
     names.sort_unstable();
     if !names.is_empty() && !quiet {
-        say!("note: {}: {} from before, not from this run", folder.display(), names.join(", "));
+        say!(
+            "note: {} also has files that this run did not write: {}",
+            folder.display(),
+            names.join(", ")
+        );
     }
 }
 

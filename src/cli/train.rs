@@ -68,7 +68,8 @@ pub struct TrainArgs {
     /// Train no tagger: the parser takes tagged sentences only.
     #[arg(long, conflicts_with_all = ["tagger", "jackknife"], help_heading = TAGGING)]
     no_tagger: bool,
-    /// Train the parser on tags predicted by N-fold jackknifing instead of those of the treebank.
+    /// Train the parser on tags predicted by N-fold jackknifing, or by the tagger of the --init model, instead of those
+    /// of the treebank.
     #[arg(long, value_name = "N", help_heading = TAGGING)]
     jackknife: Option<u32>,
     /// Save finished components (of split learners and ensembles) or every epoch (of perceptrons and networks) in this

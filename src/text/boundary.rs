@@ -150,8 +150,11 @@ impl Pending {
         let is_quoted =
             cut.end > cut.mark + 1 && marks::may_close_quotation(&text[last.start..last.end]);
         // `The sign said "Why?"` has a verb already.
+        let opens_quotation = |piece: &Piece| {
+            piece.role == Role::Opening && marks::is_pair(first(*piece, text), first(last, text))
+        };
         let mut before = self.pieces.iter().take(cut.mark).skip(1);
-        is_quoted && self.is_name(next, text) && before.all(|piece| piece.role != Role::Opening)
+        is_quoted && self.is_name(next, text) && !before.any(opens_quotation)
     }
 
     /// Decides whether an end that a reporting clause may undo holds, where `next` follows.
@@ -277,7 +280,7 @@ impl Pending {
         let is_number = |word: &str| {
             word.len() <= 5 && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
         };
-        let may_be_letter = next.is_some_and(|next| next.starts_with(char::is_uppercase));
+        let may_be_letter = next.is_none_or(|next| next.starts_with(char::is_uppercase));
         let is_letter = |word: &str| may_be_letter && is_enumerator(word);
         let first = &text[self.pieces[0].start..self.pieces[0].end];
         match (cut.mark, cut.end) {

@@ -37,6 +37,10 @@ const BULLETS: &[char] =
 /// The bullet of Japanese, which no white space follows.
 const JAPANESE_BULLET: char = '\u{30fb}';
 
+/// Marks after which a line hardly goes on.
+const FINAL: &[char] =
+    &[':', ';', '.', '?', '!', '\u{ff1a}', '\u{ff1b}', '\u{3002}', '\u{ff1f}', '\u{ff01}'];
+
 /// The number of characters that hardly fit in a line which was broken to limit its length.
 const SHORT: usize = 45;
 
@@ -48,7 +52,7 @@ impl LineKind {
             Self::Blank
         } else if before.goes_on(line) || is_header(line) || is_item(text, before) {
             Self::Item
-        } else if text.ends_with([':', ';', '.', '?', '!']) || text.chars().nth(SHORT).is_none() {
+        } else if text.ends_with(FINAL) || text.chars().nth(SHORT).is_none() {
             Self::Short
         } else {
             Self::Text
@@ -104,7 +108,21 @@ fn is_number(word: &str, rest: &str) -> bool {
 pub(super) fn is_enumerator(word: &str) -> bool {
     matches!(
         word,
-        "a" | "b" | "c" | "d" | "e" | "f" | "g" | "h" | "i" | "ii" | "iii" | "iv" | "vi" | "vii"
+        "a" | "b"
+            | "c"
+            | "d"
+            | "e"
+            | "f"
+            | "g"
+            | "h"
+            | "i"
+            | "ii"
+            | "iii"
+            | "iv"
+            | "vi"
+            | "vii"
+            | "viii"
+            | "ix"
     )
 }
 
@@ -124,7 +142,7 @@ mod tests {
             "  1. milk",
             "12) milk",
             "(3) milk",
-            "a. Milk",
+            "a) milk",
             "(b) milk",
             "a. Milk",
             "B) milk",

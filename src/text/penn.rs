@@ -7,7 +7,7 @@ use super::forms::is_invisible;
 use super::settings::Compounds;
 use super::{compounds, marks};
 
-/// Words that begin sentences, and hardly ever a name after a period, as in `list.First`.
+/// Words that begin sentences, and are hardly ever names after a period, as `First` is in `list.First`.
 const FIRST_WORDS: [&str; 16] = [
     "And", "But", "He", "I", "If", "It", "My", "She", "So", "That", "The", "Then", "They", "This",
     "We", "You",
@@ -80,14 +80,17 @@ impl Word<'_> {
 
     /// Whether the period after the word ends a sentence without white space: `He left.Then it rained`.
     fn ends_sentence(&self, rest: &str) -> bool {
-        let next = rest.bytes().take_while(u8::is_ascii_alphabetic).take(LONGEST_FIRST + 1).count();
-        let is_whole = rest[next..].is_empty() || rest[next..].starts_with(['\'', '\u{2019}', ',']);
-        let is_word = |word: &[u8]| word.iter().all(u8::is_ascii_lowercase);
+        let length = rest.bytes().take(LONGEST_FIRST + 1).take_while(u8::is_ascii_alphabetic);
+        let (next, after) = rest.split_at(length.count());
+        let goes_on = after.starts_with(|c: char| c.is_alphanumeric() || "_([".contains(c))
+            || after
+                .strip_prefix('.')
+                .is_some_and(|after| after.starts_with(char::is_alphanumeric));
         let word = &self.chunk.as_bytes()[self.start..self.end];
-        is_whole
-            && FIRST_WORDS.contains(&&rest[..next])
+        FIRST_WORDS.contains(&next)
+            && !goes_on
             && (3..=20).contains(&word.len())
-            && is_word(word)
+            && word[1..].iter().all(u8::is_ascii_lowercase)
     }
 
     /// Whether the period after the word is part of one like `U.S.-based`.

@@ -142,7 +142,7 @@ fn mistakes_in_shares_say_how_to_mend_them() {
     for out in ["c.mrg", "a.psd"] {
         let (status, _, said) =
             run(folder.path(), &["split", "-o", out, "--share", "a=10", "a.psd"]);
-        let problem = format!("error: --out {out}: {out} is a file, not a folder: name a folder\n");
+        let problem = format!("error: --out {out}: {out} is not a folder: name a folder\n");
         assert_eq!((status, said), (2, problem));
     }
     let (_, _, said) =
@@ -155,9 +155,9 @@ fn parts_of_another_split_beside_the_new_ones_are_noted() {
     let folder = bank();
     let split =
         |share: &str| run(folder.path(), &["split", "-o", "parts", "--share", share, "a.psd"]);
-    let note = "note: parts: test.mrg from before, not from this run\n";
+    let note = "note: parts also has files that this run did not write: test.mrg\n";
     let (status, _, said) = split("train=80,dev=10,test=10");
-    assert!(status == 0 && !said.contains("from before"), "{said}");
+    assert!(status == 0 && !said.contains("did not write"), "{said}");
     fs::write(folder.path().join("parts/notes.txt"), "a note\n").unwrap();
     let (status, _, said) = split("train=90,dev=10");
     assert!(status == 0 && said.contains(note), "{said}");
@@ -214,8 +214,8 @@ fn results_of_an_earlier_run_beside_the_new_ones_are_noted() {
         assert_eq!(status, 0, "{said}");
         said
     };
-    let note = "note: out: fold-03.mrg, parsed.gold-tags.1.mrg, parsed.own-tags.1.mrg from before, not from this run\n";
-    assert!(!crossval(&["--folds", "3", "--seeds", "1,2"]).contains("from before"));
+    let note = "note: out also has files that this run did not write: fold-03.mrg, parsed.gold-tags.1.mrg, parsed.own-tags.1.mrg\n";
+    assert!(!crossval(&["--folds", "3", "--seeds", "1,2"]).contains("did not write"));
     let said = crossval(&["--folds", "2", "--seeds", "2"]);
     assert!(said.contains(note), "{said}");
     assert!(folder.path().join("out/fold-03.mrg").exists());

@@ -140,7 +140,7 @@ fn the_learning_curve_of_an_earlier_run_beside_fewer_shares_is_noted() {
     let is_noted = || {
         let (status, _, said) = run(&folder, &[]);
         assert_eq!(status, 0, "{said}");
-        said.contains("learning-curve.svg, learning-curve.tsv from before, not from this run")
+        said.contains("did not write: learning-curve.svg, learning-curve.tsv")
     };
     assert!(!is_noted());
     std::fs::write(folder.path().join("my.toml"), [KALT, SAMPLE].concat()).unwrap();
@@ -322,7 +322,7 @@ fn outputs_and_inputs_are_apart() {
     assert_eq!(std::fs::read(folder.path().join("train.mrg")).unwrap(), train);
     let mut experiment = srparse(&["experiment", "my.toml", "--out", "train.mrg"]);
     let error = text(&experiment.current_dir(&folder).output().unwrap().stderr);
-    assert_eq!(error, "error: --out train.mrg: train.mrg is a file, not a folder: name a folder\n");
+    assert_eq!(error, "error: --out train.mrg: train.mrg is not a folder: name a folder\n");
 }
 
 #[test]

@@ -241,7 +241,7 @@ fn contradictions_are_found_before_the_treebank_is_read() {
         for path in ["one.txt", "one.txt/parts"] {
             let said = refused(&folder, &format!("{command} {path}"));
             let option = command.rsplit(' ').next().unwrap();
-            let says = "one.txt is a file, not a folder: name a folder";
+            let says = "one.txt is not a folder: name a folder";
             assert_eq!(said, format!("error: {option} {path}: {says}\n"));
         }
     }

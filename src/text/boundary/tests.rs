@@ -151,6 +151,11 @@ fn reporting_clauses_belong_to_the_question_before_them() {
             ),
             ("\"Why?\" Ann", &["\" Why ? \"", "Ann"]),
             ("?\" Ann said.", &["? \" Ann said ."]),
+            ("? Ann asked.", &["?", "Ann asked ."]),
+            (
+                "\"Are you (really) sure?\" Ann asked.",
+                &["\" Are you -LRB- really -RRB- sure ? \" Ann asked ."],
+            ),
             ("The sign said \"Why?\" Ann asked.", &["The sign said \" Why ? \"", "Ann asked ."]),
             ("\"Yes?\" Nobody answered.", &["\" Yes ? \"", "Nobody answered ."]),
         ],
@@ -174,7 +179,10 @@ fn a_sentence_ends_without_white_space_before_a_common_first_word() {
     check(
         SPLIT,
         &[
-            ("He left.Then it rained.I stayed.", &["He left .", "Then it rained .", "I stayed ."]),
+            (
+                "Ann left.Then it rained.I stayed.",
+                &["Ann left .", "Then it rained .", "I stayed ."],
+            ),
             (
                 "See file.txt or list.First or foo.He() now",
                 &["See file.txt or list.First or foo.He -LRB- -RRB- now"],
@@ -189,9 +197,9 @@ fn legal_abbreviations_end_no_sentence() {
         SPLIT,
         &[
             (
-                "See Roe v. Wade and 42 F. Supp. 2d 100 (9th Cir. 1997), para. 3 and cl. 7.",
+                "See Jones v. The Queen, Fr. Brown and 42 F. Supp. 2d 100 (9th Cir. 1997), para. 3 and cl. 7.",
                 &[
-                    "See Roe v. Wade and 42 F. Supp. 2d 100 -LRB- 9th Cir. 1997 -RRB- , para. 3 and cl. 7 .",
+                    "See Jones v. The Queen , Fr. Brown and 42 F. Supp. 2d 100 -LRB- 9th Cir. 1997 -RRB- , para. 3 and cl. 7 .",
                 ],
             ),
             (
