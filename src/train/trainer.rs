@@ -20,7 +20,7 @@ use crate::observer::{Event, Observer, Silent};
 use crate::parser::stored_preset;
 use crate::preset::plan::Plan;
 use crate::preset::registry::Source;
-use crate::preset::{MethodChoice, Preset, TaggerChoice};
+use crate::preset::{About, MethodChoice, Preset, TaggerChoice};
 use crate::scorer::Components;
 use crate::scorer::factored::MAX_ACTIONS;
 use crate::symbols::{UNKNOWN, Vocabulary};
@@ -86,8 +86,8 @@ impl<'a> Trainer<'a> {
 
     /// A trainer by a preset that continues from a model: networks and perceptrons begin with the parameters of the model,
     /// rounded as it stores them, and know its words, tags, labels and actions besides those of the training trees. A pretrained
-    /// encoder, pretrained embeddings and a tagger are those of the model, and so are head rules and templates unless
-    /// the preset names others.
+    /// encoder, pretrained embeddings and a tagger are those of the model, and so are head rules, templates, licence and sources
+    /// unless the preset names others.
     ///
     /// # Errors
     /// As [`Trainer::with_preset`], and when the model has another learner, other layers, or other features.
@@ -96,6 +96,9 @@ impl<'a> Trainer<'a> {
         initial::check(&preset, &stored)?;
         if model.header.tagger.is_some() && preset.tagger != TaggerChoice::None {
             preset.tagger.clone_from(&stored.tagger);
+        }
+        if preset.about == About::default() {
+            preset.about.clone_from(&stored.about);
         }
         let files = |preset: &Preset| (preset.system.clone(), preset.features.clone());
         let plan = if files(&preset) == files(&stored) {

@@ -101,6 +101,12 @@ fn models_are_listed_with_what_they_are_and_where_they_are_searched_for() {
         lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let names: Vec<&str> = models.iter().map(|model| model["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["english", "english-small", "english-fast", "mine"]);
+    for model in &models {
+        assert!(
+            model["licence"] != "" && !model["sources"].as_array().unwrap().is_empty(),
+            "{model}"
+        );
+    }
     let mine = &models[3];
     assert_eq!(mine["file"], folder.path().join("mine.srm").to_str().unwrap());
     assert_eq!((&mine["licence"], &mine["sources"][0]), (&"CC0".into(), &"trees of mine".into()));

@@ -448,3 +448,14 @@ fn what_differs_is_named() {
         "{error}"
     );
 }
+
+#[test]
+fn the_licence_and_the_sources_stay() {
+    let fast =
+        |more: &[&str]| preset("fast", &[&["learner.epochs=1", "learner.models=1"], more].concat());
+    let model = train(fast(&["about.licence=CC0", "about.sources=[\"mine\"]"]));
+    for (settings, licence) in [(&[][..], "CC0"), (&["about.licence=MIT"], "MIT")] {
+        let trainer = Trainer::continuing(model.clone(), fast(settings)).unwrap();
+        assert_eq!(trainer.preset().about.licence, licence);
+    }
+}
