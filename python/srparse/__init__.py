@@ -2,8 +2,8 @@
 
 >>> import srparse
 >>> parser = srparse.load()
->>> print(parser.parse("These cells divided."))
-(TOP (S (NP (DT These) (NNS cells)) (VP (VBD divided)) (. .)))
+>>> print(parser.parse("These cells died."))
+(TOP (S (NP (DT These) (NNS cells)) (VP (VBD died)) (. .)))
 
 `load` gives a parser, `train` makes one, `evaluate` and `compare` score trees. `srparse.nltk`, `srparse.spacy` and
 `srparse.spark` connect it with what you use.

@@ -1,8 +1,8 @@
 """Trees and a parser for NLTK.
 
 >>> from srparse.nltk import SRParser
->>> print(next(SRParser().parse("These cells divided .".split())))
-(TOP (S (NP (DT These) (NNS cells)) (VP (VBD divided)) (. .)))
+>>> print(next(SRParser().parse("These cells died .".split())))
+(TOP (S (NP (DT These) (NNS cells)) (VP (VBD died)) (. .)))
 """
 
 from typing import Any, Iterable, Iterator, List, Optional, Tuple, Union

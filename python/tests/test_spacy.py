@@ -22,18 +22,18 @@ def test_a_blank_pipeline_parses(nlp, parser):
 
 
 def test_constituents_are_those_of_benepar(nlp):
-    (sentence,) = nlp("These cells divided.").sents
+    (sentence,) = nlp("These cells died.").sents
     found = [(span.text, span._.labels) for span in sentence._.constituents]
     assert found == [
-        ("These cells divided.", ("S",)),
+        ("These cells died.", ("S",)),
         ("These cells", ("NP",)),
         ("These", ()),
         ("cells", ()),
-        ("divided", ("VP",)),
+        ("died", ("VP",)),
         (".", ()),
     ]
     np, vp, stop = sentence._.children
-    assert (np.text, vp.text, stop.text) == ("These cells", "divided", ".")
+    assert (np.text, vp.text, stop.text) == ("These cells", "died", ".")
     assert np._.parent.text == vp._.parent.text == sentence.text
     assert np._.parse_string == "(NP (DT These) (NNS cells))"
     assert [child.text for child in np._.children] == ["These", "cells"]
@@ -42,11 +42,11 @@ def test_constituents_are_those_of_benepar(nlp):
 
 
 def test_other_spans_are_no_constituents(nlp):
-    doc = nlp("These cells divided.")
-    with pytest.raises(NonConstituentException, match="cells divided"):
+    doc = nlp("These cells died.")
+    with pytest.raises(NonConstituentException, match="cells died"):
         doc[1:3]._.labels
     with pytest.raises(ValueError, match="add nlp.add_pipe"):
-        spacy.blank("en")("These cells divided.")[0:2]._.labels
+        spacy.blank("en")("These cells died.")[0:2]._.labels
 
 
 def test_white_space_and_brackets_are_not_lost(nlp):
@@ -81,8 +81,8 @@ def test_sentences_of_the_pipeline_are_kept():
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer", config={"punct_chars": ["|"]})
     nlp.add_pipe("srparse")
-    doc = nlp("The cells divided. | The cat slept.")
-    assert [sentence.text for sentence in doc.sents] == ["The cells divided. |", "The cat slept."]
+    doc = nlp("The cells died. | The cat slept.")
+    assert [sentence.text for sentence in doc.sents] == ["The cells died. |", "The cat slept."]
 
 
 def test_streams_and_processes_give_the_same(nlp):
@@ -97,7 +97,7 @@ def test_streams_and_processes_give_the_same(nlp):
 
 
 def test_parsed_documents_and_pipelines_are_stored(nlp, tmp_path):
-    doc = nlp("These cells divided.")
+    doc = nlp("These cells died.")
     stored = DocBin(docs=[doc], store_user_data=True).to_bytes()
     (again,) = DocBin().from_bytes(stored).get_docs(nlp.vocab)
     assert next(again.sents)._.parse_string == next(doc.sents)._.parse_string
