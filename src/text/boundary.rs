@@ -202,6 +202,7 @@ impl Pending {
     /// Ends the sentence here, and those in an open quotation before it.
     fn end(&mut self) {
         self.cut = None;
+        self.awaits_report = false;
         if self.ends.last().copied().unwrap_or(0) < self.pieces.len() {
             self.ends.push(self.pieces.len());
         }

@@ -6,9 +6,9 @@
 //! 1. A token directly below the root, such as punctuation in NEGRA, is attached to the lowest node that has words on
 //!    both sides of it.
 //! 2. Children are raised, bottom-up: of a node that is still discontinuous, the contiguous children that include
-//!    the head (edge label `HD`, or `hd` in Alpino) stay, or without a head those with the most words, not counting words of raised
-//!    children; the other children move to its parent. This is the usual conversion of NEGRA and TIGER (Kübler
-//!    2005); Boyd (2007) compares it with splitting nodes.
+//!    the head (edge label `HD`, or `hd` in Alpino) stay, or without a head those with the most words, not counting
+//!    words of raised children; the other children move to its parent. This is the usual conversion of NEGRA and TIGER
+//!    (Kübler 2005); Boyd (2007) compares it with splitting nodes.
 //! 3. Brackets and quotation marks that belong together are put below the same node where the tree stays continuous.
 
 mod ancestors;
